@@ -23,7 +23,7 @@ from setuptools.command.build_ext import build_ext
 # `jsontext`, `eventstream` and `chunker.snapshot` do not.
 HOT = (
     "fragment",
-    *("parse.sink", "parse.position", "parse.scanner", "parse.tokens", "parse.machine"),
+    *("parse.scanner", "parse.machine"),
     "parse.repair",
     "document",
     *("partial_stream.recorder", "partial_stream.update", "partial_stream.stream"),
@@ -34,7 +34,7 @@ HOT = (
 )
 # The path of every piece is compiled for speed, the rest for size: a third smaller, a tenth slower.
 FAST = (
-    *("parse.sink", "parse.scanner", "parse.tokens", "parse.machine"),
+    *("parse.scanner", "parse.machine"),
     *("document", "partial_stream.recorder"),
 )
 # What Cython would put into each of them is in this module once.

@@ -1,7 +1,6 @@
 # Types for the compiler; the code is in document.py.
 cimport cython
-from .parse.position cimport Position
-from .parse.sink cimport Frame, Sink, path_of
+from .parse.machine cimport Frame, Sink, Tokens, path_of
 
 cdef Py_ssize_t NOTHING_HIDDEN
 
@@ -35,5 +34,5 @@ cdef class GrowingValue:
     cdef ValueBuilder _builder
 
 cdef class Document(GrowingValue):
-    cdef Position _machine
+    cdef Tokens _machine
     cpdef bint feed(self, data) except -1

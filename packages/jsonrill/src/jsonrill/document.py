@@ -7,7 +7,7 @@ from typing import Any, NoReturn, Unpack
 from .errors import UNLIMITED as NOTHING_HIDDEN
 from .errors import CutShort, refuse_copy
 from .parse.create import ParseOptions, create_machine
-from .parse.sink import Frame, Repair, Sink, path_of
+from .parse.machine import Frame, Repair, Sink, path_of
 from .paths import Path, is_complete
 
 

@@ -1,7 +1,6 @@
 # Types for the compiler; the code is in fragment.py.
 from .document cimport GrowingValue, ValueBuilder
-from .parse.position cimport Position
-from .parse.sink cimport Frame, path_of
+from .parse.machine cimport Frame, Tokens, path_of
 
 cdef class Fragment:
     cdef readonly object kind
@@ -20,7 +19,7 @@ cdef class FragmentBuilder(ValueBuilder):
 
 cdef class Parser:
     cdef FragmentBuilder _builder
-    cdef Position _machine
+    cdef Tokens _machine
 
 cdef class Rebuilder(GrowingValue):
     cdef bint _has_key, _is_foreign

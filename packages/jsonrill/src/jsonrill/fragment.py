@@ -18,7 +18,7 @@ from .document import GrowingValue, ValueBuilder
 from .errors import CutShort, FragmentError, InvalidJSON, LimitExceeded, refuse_copy
 from .parse.create import ParseOptions, create_machine
 from .parse.grammar import NUMBER
-from .parse.sink import Frame, Repair, path_of
+from .parse.machine import Frame, Repair, path_of
 from .paths import Path, format_path, parse_path
 
 Kind = Literal[

@@ -14,7 +14,7 @@ from .errors import (
     InvalidSchema,
 )
 from .parse.create import ParseOptions, create_machine
-from .parse.sink import Sink, path_of
+from .parse.machine import Sink, path_of
 from .paths import ANY_INDEX, Path, Pattern, Wildcard, fits, format_path, parse_path, parse_pattern
 from .pipeline import Reading
 

@@ -27,7 +27,7 @@ from .eventstream import (
     is_lines,
 )
 from .parse.create import PARSE_OPTIONS, create_machine
-from .parse.sink import Sink
+from .parse.machine import Sink
 from .pipeline import BAD_TEXT, Reading, Stage
 from .sources.explain import explain
 from .sources.opening import TEXT, Opened

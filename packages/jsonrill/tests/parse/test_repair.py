@@ -18,8 +18,8 @@ from jsonrill import (
     updates,
 )
 from jsonrill.errors import CutShort
+from jsonrill.parse.machine import Repair
 from jsonrill.parse.rules import RULES
-from jsonrill.parse.sink import Repair
 from support import HARDER, ROOT, by, cuttings
 from support.costs import is_linear
 from support.documents import same

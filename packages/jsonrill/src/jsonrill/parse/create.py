@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypedDict
 
 from ..errors import DEFAULT_LIMITS, Limits, check_names
-from .machine import Machine
-from .position import Position
-from .sink import Repair, Sink
+from .machine import Machine, Repair, Sink, Tokens
 
 
 class ParseOptions(TypedDict, total=False):
@@ -28,7 +26,7 @@ class ParseOptions(TypedDict, total=False):
 PARSE_OPTIONS: Final = frozenset(ParseOptions.__annotations__)
 
 
-def create_machine(sink: Sink, options: Mapping[str, Any]) -> Position:
+def create_machine(sink: Sink, options: Mapping[str, Any]) -> Tokens:
     """Return a machine that emits to the sink; raise `TypeError` for an unknown option."""
     if not options:
         return Machine(sink)

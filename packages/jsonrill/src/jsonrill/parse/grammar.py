@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from json.decoder import scanstring  # type: ignore[attr-defined]  # not in typeshed
 from typing import Final
 
 # Section 6. Not \d, which in a str pattern matches every Unicode digit.
@@ -42,9 +41,3 @@ CUT_ESCAPE: Final = re.compile(
 )
 LONE_HIGH: Final = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}")
 ESCAPE_START: Final = re.compile(r"\\(?:u[0-9a-fA-F]{0,3}|(?=[^u]))")
-
-
-def unescape(run: str) -> str:
-    """Decode a whole run of a string, at the speed of the standard library."""
-    text: str = scanstring(run + '"', 0, True)[0]
-    return text

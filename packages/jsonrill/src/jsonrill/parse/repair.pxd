@@ -1,7 +1,6 @@
 # Types for the compiler; the code is in repair.py.
 cimport cython
-from .sink cimport Frame, Sink
-from .tokens cimport Tokens, plain_end
+from .machine cimport Frame, Sink, Tokens, plain_end
 
 cdef int VALUE, FIRST_ELEMENT, FIRST_KEY, NEXT_KEY, AFTER, END, STRING, KEY, DIGITS
 cdef int BEFORE, LINE_COMMENT, BLOCK_COMMENT, ELLIPSIS

@@ -1,6 +1,6 @@
 """Text → events for what models write instead of JSON: twelve rules, everything else is refused.
 
-`rules.py` lists them. What is valid JSON is read as the strict machine reads it, by `tokens.py`.
+`rules.py` lists them. What is valid JSON is read as the strict machine reads it, by `Tokens`.
 Where that stops, the rules are tried. Some characters have two readings: a quote may end its string
 or be part of it. Then the machine looks ahead (`lookahead.py`), and waits if the text that has come
 does not decide. In the pieces `{'a': "say "hi` and `" now",}`:
@@ -24,10 +24,10 @@ from typing import Any, Final
 
 from ..errors import DEFAULT_LIMITS, CutShort, InvalidJSON, Limits, Truncated, truncated
 from . import lookahead
-from .grammar import CUT_ESCAPE, ESCAPE, LONE_HIGH, NUMBER, unescape
+from .grammar import CUT_ESCAPE, ESCAPE, LONE_HIGH, NUMBER
 from .lookahead import CLOSERS, NO, ODD_SPACES, REACH, SPACES, UNCLEAR, WAIT, WORDS, YES, look
+from .machine import Repair, Sink, Tokens, plain_end, unescape
 from .reasoning import ELEMENTS
-from .sink import Repair, Sink
 from .states import (
     AFTER,
     BEFORE,
@@ -43,7 +43,6 @@ from .states import (
     STRING,
     VALUE,
 )
-from .tokens import Tokens, plain_end
 
 # What matters in the text around the value.
 _MARK: Final = re.compile(r"[{}\[\]<]")

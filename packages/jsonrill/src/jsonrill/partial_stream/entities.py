@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ..parse.sink import Frame
+from ..parse.machine import Frame
 from ..paths import ANY_INDEX, Pattern, fits, parse_pattern
 
 # Text without these characters is a key.

@@ -1,7 +1,7 @@
 # Types for the compiler; the code is in recorder.py.
 cimport cython
 from ..document cimport ValueBuilder
-from ..parse.sink cimport Frame, path_of
+from ..parse.machine cimport Frame, path_of
 
 cdef Py_ssize_t NOTHING_HIDDEN
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from ..document import ValueBuilder
 from ..errors import UNLIMITED as NOTHING_HIDDEN
-from ..parse.sink import Frame, path_of
+from ..parse.machine import Frame, path_of
 from ..paths import ABSENT, Path, Pattern, matches, to_pointer
 
 Operation = list[Any]

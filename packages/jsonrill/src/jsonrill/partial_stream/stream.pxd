@@ -1,7 +1,6 @@
 # Types for the compiler; the code is in stream.py.
 cimport cython
-from ..parse.position cimport Position
-from ..parse.sink cimport Sink, path_of
+from ..parse.machine cimport Sink, Tokens, path_of
 from .recorder cimport Recorder
 from .update cimport Record
 
@@ -25,7 +24,7 @@ cdef class PartialStream:
     cdef dict _counts, _modes, _options
     cdef Entity _entity
     cdef Finder _finder
-    cdef Position _machine
+    cdef Tokens _machine
     cdef list _kept, _out
     cdef tuple _only_complete
     @cython.locals(entity=Entity)

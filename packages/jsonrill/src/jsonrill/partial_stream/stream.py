@@ -21,8 +21,8 @@ from ..errors import (
 )
 from ..parse.create import create_machine
 from ..parse.grammar import LITERALS, NUMBER
+from ..parse.machine import Frame, Repair, Sink, path_of
 from ..parse.rules import rule_names
-from ..parse.sink import Frame, Repair, Sink, path_of
 from ..paths import ABSENT, Path, Pattern
 from ..schema import Check, Refusal, Refused, Schema
 from ..schema.errors import SourceText

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal
 
 from ..errors import Problem
 from ..jsontext import dumps
-from ..parse.sink import Repair
+from ..parse.machine import Repair
 from ..paths import ABSENT, Path, complete_paths, format_path, is_complete
 from .recorder import Completed
 

@@ -22,7 +22,7 @@ from ..errors import DEFAULT_LIMITS, FragmentError, InvalidJSON, LimitExceeded, 
 from ..fragment import Fragment, FragmentBuilder, Rebuilder, is_foreign
 from ..jsontext import dumps
 from ..parse.create import ParseOptions, create_machine
-from ..parse.sink import Repair
+from ..parse.machine import Repair
 from ..paths import ABSENT, Path, is_complete
 from ..providers.statements import CallDelta, End
 from ..providers.writer import Writer
