@@ -15,32 +15,44 @@ export const CUTS = {
 };
 
 /**
- * What to do about the character at which a text stops being JSON. The first rule that fits counts.
- * @type {[(before: string, rest: string) => boolean, string][]}
+ * What to do about the character at which a text stops being JSON: what was expected there, the text before it, the
+ * text from it on, and the advice. The first row that fits counts.
+ * @type {[RegExp, RegExp, RegExp, string][]}
  */
 const REMEDIES = [
+  [/^the end/, /./, /./, "Remove what follows the document."],
+  [/./, /^/, /^[\u00a0\u200b-\u200d\u2060\u3000\ufeff]/, "Replace the special space with an ordinary one, or remove it."],
+  [/./, /^$/, /^<[!?a-z]/i, "This is HTML or XML, often an error page of a proxy. Look at the status of the response."],
+  [/./, /^$/, /^[+-]?(?:NaN|Infinity)/, "Write null: JSON has no NaN and no Infinity."],
+  [/./, /^$/, /./, "Ask for JSON only: without words or a code fence around it."],
+  [/./, /./, /^['‘’“”`]/, "Use double quotes: JSON has no others."],
+  [/./, /,$/, /^[}\]]/, "Remove the comma before the closing bracket."],
+  [/./, /./, /^(?:\/[/*]|#)/, "Remove the comment: JSON has none."],
   [
-    (before, rest) => before === "" && /^<[!?a-z]/i.test(rest),
-    "This is HTML or XML, often an error page of a proxy. Look at the status of the response.",
-  ],
-  [(before) => before === "", "Ask for JSON only: without words or a code fence around it."],
-  [(_, rest) => /^['‘’“”]/.test(rest), "Use double quotes: JSON has no others."],
-  [(before, rest) => /,$/.test(before) && /^[}\]]/.test(rest), "Remove the comma before the closing bracket."],
-  [(_, rest) => /^(?:\/[/*]|#)/.test(rest), "Remove the comment: JSON has none."],
-  [
-    (_, rest) => /^(?:True|False|None|undefined)\b/i.test(rest),
+    /./,
+    /./,
+    /^(?:True|False|None|undefined)\b/i,
     "Write true, false or null in lower case. This is the output of another language.",
   ],
-  [(_, rest) => /^[+-]?(?:NaN|Infinity)/.test(rest), "Write null: JSON has no NaN and no Infinity."],
-  [(before, rest) => /[{,]$/.test(before) && /^[\w$]/.test(rest), "Put the key in double quotes."],
-  [
-    (before, rest) => /[:[,]$/.test(before) && /^\p{L}/u.test(rest),
-    "Put the word in double quotes, or ask for structured output (a JSON Schema).",
-  ],
-  [(_, rest) => /^[\n\r\t]/.test(rest), "Write the line break or tab in the string as \\n or \\t."],
-  [(before) => /\\(?:u[\da-f]{0,3})?$/i.test(before), "Write the backslash twice: this is not an escape of JSON."],
-  [(before, rest) => /["\d}\]el]$/.test(before) && /^["\d{[]/.test(rest), "Put a comma between the two values."],
-  [(before, rest) => /"$/.test(before) && /^\p{L}/u.test(rest), 'Write a quote inside a string as \\".'],
+  [/./, /./, /^[+-]?(?:NaN|Infinity)/, "Write null: JSON has no NaN and no Infinity."],
+  [/^':'/, /./, /./, "Put a colon between the key and its value."],
+  [/^'[tfn]/, /./, /./, "Write the whole word: true, false or null."],
+  [/^a digit$/, /[-+.\de]$/i, /./, "Complete the number: a digit has to follow."],
+  [/./, /[:[,]$/, /^[+.]\d/, "Write the number without a plus, and with a digit before the point."],
+  [/./, /\b0$/, /^[\dx]/, "Write the number without leading zeros, in decimal digits."],
+  [/key/, /\d,$/, /^\d/, "Write the number without a comma between its digits."],
+  [/key/, /[{,]$/, /^[\w$]/, "Put the key in double quotes."],
+  [/./, /[{[,]$/, /^,/, "Remove one of the commas."],
+  [/./, /[{[,]$/, /^(?:\.{3}|…)/, "Remove the ellipsis: the model left something out."],
+  [/^a value/, /:$/, /^[,}\]]/, "Write a value after the colon, or null."],
+  [/./, /[:[,]$/, /^\p{L}/u, "Put the word in double quotes, or ask for structured output (a JSON Schema)."],
+  [/./, /./, /^[\n\r\t]/, "Write the line break or tab in the string as \\n or \\t."],
+  [/./, /\\(?:u[\da-f]{0,3})?$/i, /./, "Write the backslash twice: this is not an escape of JSON."],
+  [/]/, /./, /^}/, "Close the array with ] first."],
+  [/}/, /./, /^]/, "Close the object with } first."],
+  [/./, /["\d}\]el]$/, /^["\d{[;]/, "Put a comma between the two values."],
+  [/./, /"$/, /^\p{L}/u, 'Write a quote inside a string as \\".'],
+  [/./, /./, /^[\p{L}\p{N}]/u, "Write only a number, true, false or null without quotes: put everything else in double quotes."],
 ];
 export const GENERAL = "Correct the text at the mark, or ask for structured output (a JSON Schema).";
 
@@ -59,6 +71,7 @@ export function inWords({ code, message, expected, offset }, text) {
     "\t": "a tab",
     "'": "a single quote",
     " ": "a space",
+    "\u00a0": "a no-break space",
     "`": "a backtick",
   };
   return `expected ${expected}, but got ${names[character] ?? `‘${character}’`}`;
@@ -73,8 +86,7 @@ export function inWords({ code, message, expected, offset }, text) {
 export function remedy({ offset, expected }, text, isRepairable) {
   const before = text.slice(Math.max(0, offset - 200), offset).trimEnd();
   const rest = text.slice(offset, offset + 40);
-  const isSecond = expected === "the end of the text";
-  const advice = isSecond ? "Remove what follows the document." : REMEDIES.find(([fits]) => fits(before, rest))?.[1];
+  const row = REMEDIES.find(([wanted, left, right]) => wanted.test(expected) && left.test(before) && right.test(rest));
   const repair = isRepairable === null ? "" : isRepairable ? " repair=True reads this text." : " repair=True refuses it, too.";
-  return `${advice ?? GENERAL}${repair}`;
+  return `${row?.[3] ?? GENERAL}${repair}`;
 }
