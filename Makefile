@@ -39,7 +39,7 @@ test: .venv/.stamp-dev  ## run all tests; one file: make test ARGS=packages/json
 	@$(BIN)/python tools/system_parts.py
 	@$(PYTEST) $(PARALLEL) $(ARGS)
 	@$(if $(ARGS),,$(MAKE) --no-print-directory .venv/.stamp-compiled-tests)
-	@$(if $(ARGS),,PYTHONPATH=.venv/compiled-tests $(PYTEST) $(PARALLEL) -o pythonpath='tests tools' -m 'not hard and not slow' $(LIBRARY)/tests)
+	@$(if $(ARGS),,PYTHONPATH=.venv/compiled-tests $(PYTEST) $(PARALLEL) -o pythonpath='$(LIBRARY)/tests tests tools' -m 'not hard and not slow' $(LIBRARY)/tests)
 
 quick: .venv/.stamp-dev  ## run the tests of the library that are not slow, with few examples
 	@TEST_QUICK=1 $(PYTEST) -n 2 --dist loadgroup -m 'not hard and not slow' $(LIBRARY)/tests $(ARGS)

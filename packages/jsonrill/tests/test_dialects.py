@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 from ag_ui.core import Event as AGUIEvent
+from provider_streams import ANSWERS
 from pydantic import TypeAdapter
 
 from jsonrill import Parts, ToolCalls, parts, run_tools, sse, updates
 from jsonrill.dialects import to_ag_ui, to_ai_sdk
 from jsonrill.errors import SourceFailed
 from jsonrill.testing import Call, FakeAnswer
-from support.provider_streams import ANSWERS
 
 ANSWER = FakeAnswer("It rains.", reasoning="Hm.", calls=[Call("weather", {"city": "Rome"}, "a")])
 PATHS = ("/v1/chat/completions", "/v1/responses", "/v1/messages")

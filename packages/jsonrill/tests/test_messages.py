@@ -6,11 +6,11 @@ import json
 from typing import Any
 
 import pytest
+from provider_streams import BUILDERS, THREE, in_a_row
 from pydantic import TypeAdapter
 
 from jsonrill import run_tools
 from support import few
-from support.provider_streams import BUILDERS, THREE, in_a_row
 
 Event = dict[str, Any]
 

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from provider_streams import ANSWERS, BUILDERS, THREE, in_a_row, shuffled
 
 from jsonrill import Part, Parts, parts
 from jsonrill.errors import SourceFailed
 from support import ROOT, at
-from support.provider_streams import ANSWERS, BUILDERS, THREE, in_a_row, shuffled
 
 
 def chunk(finish: str | None = None, **delta: Any) -> dict[str, Any]:

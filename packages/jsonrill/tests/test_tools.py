@@ -12,12 +12,12 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Annotated, Any, Literal
 
 import pytest
+from provider_streams import ANSWERS, BUILDERS, THREE, call_stream, in_a_row, shuffled
 from pydantic import BaseModel, Field
 
 from jsonrill import Part, run_tools
 from jsonrill.errors import SourceFailed
 from support import SLACK, few
-from support.provider_streams import ANSWERS, BUILDERS, THREE, call_stream, in_a_row, shuffled
 
 Event = dict[str, Any]
 

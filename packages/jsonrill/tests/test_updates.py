@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from prefixes import texts
 
 import jsonrill.driver
 from jsonrill import PartialStream, Update, updates
 from jsonrill.partial_stream import Mode
 from support import by, examples, pieces
-from support.prefixes import texts
 from support.streams import check_law, collect, finals, run, short, sources
 
 TEXT = '[{"name": "abcdef", "n": 12}, {"name": "x"}]'

@@ -15,13 +15,13 @@ from typing import Any
 import httpx
 import pytest
 from playwright.sync_api import Route
+from wire_series import all_series
 
 from jsonrill import receive
 from support import ROOT
 from support.browser import launched
 from support.markdown import compiled, read
 from support.processes import free_port
-from support.wire_series import all_series
 
 PAGE = ROOT / "docs" / "wire.md"
 TRIP = {"city": "Oslo", "days": [{"title": "Harbour"}, {"title": "Hills"}]}

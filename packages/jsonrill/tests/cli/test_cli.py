@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import BASE, ENV, call
 
 import jsonrill
 from jsonrill import Rebuilder
 from jsonrill.cli import main
 from jsonrill.parse.rules import RULES
 from support import LIBRARY, ROOT, few
-from support.commands import BASE, ENV, call
 
 pytest.importorskip("typer")
 

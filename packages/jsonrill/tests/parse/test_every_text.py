@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from prefixes import digest
+
 from support import HARDER
-from support.prefixes import digest
 
 
 def test_every_short_text_is_read_as_json_loads_reads_it() -> None:

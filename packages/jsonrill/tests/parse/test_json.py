@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from json_texts import ACCEPTED, FAMILIES, REFUSED, broken_utf8
 
 from jsonrill import Document, InvalidJSON, Limits, Parser, Rebuilder
 from support import by, by_threes, few, whole
 from support.documents import loads, same
-from support.json_texts import ACCEPTED, FAMILIES, REFUSED, broken_utf8
 
 ROOMY = Limits(depth=10**6, number=10**6)
 WRONG = object()

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from prefixes import KEYS, SCALARS, known, texts
 
 from jsonrill import PartialStream
 from jsonrill.partial_stream import Mode
 from support import cuttings, examples, pieces
 from support.documents import is_prefix
-from support.prefixes import KEYS, SCALARS, known, texts
 from support.streams import MODES, check_law, finals, run, short
 
 EMPTY: tuple[Any, ...] = ({}, [], "")

@@ -12,14 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from jsonrill import Limits, Rebuilder, ToolCall, ToolCalls, tool_calls
-from jsonrill.providers.statements import Begin, CallDelta, End, Finish, Result, Statement
-from jsonrill.toolcalls import ToolCallUpdate
-from jsonrill.toolcalls.calls import MOST_CALLS
-from support import few, hard, pieces
-from support.costs import is_flat
-from support.provider_streams import (
+from provider_streams import (
     BUILDERS,
     SEARCH,
     TWO,
@@ -30,6 +23,13 @@ from support.provider_streams import (
     openai_chat,
     shuffled,
 )
+
+from jsonrill import Limits, Rebuilder, ToolCall, ToolCalls, tool_calls
+from jsonrill.providers.statements import Begin, CallDelta, End, Finish, Result, Statement
+from jsonrill.toolcalls import ToolCallUpdate
+from jsonrill.toolcalls.calls import MOST_CALLS
+from support import few, hard, pieces
+from support.costs import is_flat
 
 
 def by_hand(event: dict[str, Any]) -> list[Statement]:

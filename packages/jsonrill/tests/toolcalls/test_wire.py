@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from json_texts import ANYTHING, JUNK
+from provider_streams import BUILDERS, STREAMS, THREE, mutated, shuffled
 
 from jsonrill import ToolCall, ToolCalls
 from jsonrill.toolcalls import ToolCallEvents
 from support import ROOT
-from support.json_texts import ANYTHING, JUNK
-from support.provider_streams import BUILDERS, STREAMS, THREE, mutated, shuffled
 
 CASES = json.loads((ROOT / "cases" / "toolcalls.json").read_text("utf8"))["cases"]
 FIELDS = (

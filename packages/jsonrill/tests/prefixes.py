@@ -1,7 +1,7 @@
 """Every short text and random documents, and what `json.loads` alone says of their beginnings.
 
 The oracle knows nothing of how jsonrill reads: it closes a beginning of a text, shorter and
-shorter, until `json.loads` takes it. `python -m support.prefixes LENGTH` prints how many short
+shorter, until `json.loads` takes it. `python -m prefixes LENGTH` prints how many short
 texts there are, and a digest of all that the parser says of them: the same for every engine.
 """
 

@@ -1,6 +1,6 @@
 """Series of growing values, and how many bytes the wire takes for them.
 
-`python -m support.wire_series` prints the table of docs/wire.md.
+`python -m wire_series` prints the table of docs/wire.md.
 """
 
 from __future__ import annotations
