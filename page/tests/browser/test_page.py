@@ -35,7 +35,7 @@ def chat(text: str, finish: str | None = "stop") -> str:
 BROKEN = {
     "text": ('{"a": 1, "b": oops}', "Invalid JSON", "root.b", "double quotes", "o"),
     "cut off": ('{"a": 1, "b": "oo', "Cut off", "root.b", "Request it again", "cut off"),
-    "lines": ('{"a": 1}\n{"a": }\n{"a": 3}\n', "Invalid JSON", "root[1].a", "mark", "}"),
+    "lines": ('{"a": 1}\n{"a": }\n{"a": 3}\n', "Invalid JSON", "root[1].a", "after the colon", "}"),
     "length": (
         chat('{"title": "Sto', "length"),
         "token limit",
