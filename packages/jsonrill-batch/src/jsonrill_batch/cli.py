@@ -11,10 +11,10 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
+from rich.table import Column, Table
 
-from .job import BatchError, Job, Kind
-from .reader import Reader
+from .output import BatchError
+from .reader import Job, Kind
 
 
 def batch(
@@ -23,7 +23,9 @@ def batch(
     out: Annotated[str, typer.Option(help="The folder for the rows.", metavar="DIR")],
     schema: Annotated[
         Path | None,
-        typer.Option(help="File with a JSON Schema; for calls an object of schemas by tool."),
+        typer.Option(
+            exists=True, help="File with a JSON Schema; for calls an object of schemas by tool."
+        ),
     ] = None,
     field: Annotated[
         str | None, typer.Option(help="Path of the stream in a line; . if the line is the text.")
@@ -35,7 +37,6 @@ def batch(
     entity: Annotated[
         str | None, typer.Option(help="For updates: a key, or a pattern such as days[*].")
     ] = None,
-    send: Annotated[str, typer.Option(help="For updates: data, delta or both.")] = "data",
     parquet: Annotated[bool, typer.Option("--parquet", help="Write Parquet, not JSONL.")] = False,
     scheduler: Annotated[str | None, typer.Option(help="Address of a Dask scheduler.")] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Number of local processes.")] = None,
@@ -50,26 +51,20 @@ def batch(
     """
     from .runner import run  # loads Dask
 
-    try:
-        rules = None if schema is None else json.loads(schema.read_text("utf8"))
-        job = Job(kind, rules, field, id_field, provider, repair, mode, entity, send)
-        Reader(job)
-    except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise typer.BadParameter(str(error)) from error
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
+        rules = None if schema is None else json.loads(schema.read_text("utf8"))
+        job = Job(kind, rules, field, id_field, provider, repair, mode, entity)
         with Progress(console=Console(stderr=True), transient=True) as bar:
             task = bar.add_task(kind, total=None)
-            counts = run(
-                inputs,
-                out,
-                job,
-                scheduler,
-                workers=workers,
-                parquet=parquet,
-                on_progress=lambda done, total: bar.update(task, completed=done, total=total),
-            )
-    except (BatchError, ValueError, OSError) as error:
+
+            def show(done: int, total: int) -> None:
+                bar.update(task, completed=done, total=total)
+
+            counts = run(inputs, out, job, scheduler, workers, parquet, on_progress=show)
+    except (ValueError, TypeError) as error:
+        raise typer.BadParameter(str(error)) from error
+    except (BatchError, OSError) as error:
         typer.echo(f"jsonrill: {error}", err=True)
         raise typer.Exit(3) from None
     except KeyboardInterrupt:
@@ -85,9 +80,7 @@ def batch(
 def _table(counts: Counter[str]) -> Table:
     names = ["streams", "complete", "cut", "invalid"]
     names += sorted(name for name in counts if ": " in name)
-    table = Table(show_header=False)
-    table.add_column()
-    table.add_column(justify="right")
+    table = Table("", Column(justify="right"), show_header=False)
     for name in names:
         table.add_row(name, f"{counts[name]:,}")
     table.add_row("seconds", f"{counts['milliseconds'] / 1000:,.1f}")

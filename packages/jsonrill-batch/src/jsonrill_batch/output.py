@@ -1,4 +1,4 @@
-"""The folder of a run: a file of rows for each partition, and `job.json`.
+"""The folder of a run: a file of rows for each partition of the inputs, and `job.json`.
 
 A file appears when it is complete. Then the counts of its rows appear in the folder `.done`, which
 marks the partition as done.
@@ -6,12 +6,16 @@ marks the partition as done.
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
+import sys
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from glob import escape, glob
 from itertools import islice
 from pathlib import Path
 from time import perf_counter
@@ -20,19 +24,76 @@ from uuid import uuid4
 
 from jsonrill.jsontext import dumps
 
-from .guard import GuardedReader
-from .job import BatchError, Job
-from .partition import Partition
-from .reader import Reader, Row
+from .reader import Job, Reader, Row
 
+ReadLine = Callable[[bytes], Row]
+
+# The size of a partition, in bytes.
+SIZE: Final = 64 * 2**20
 # Columns of a Parquet file: facts of the error as they are, and the rest as JSON text.
 _FACTS: Final = ("code", "message", "path", "rule")
 _JSON: Final = ("value", "updates", "calls", "repairs", "usage")
 _ROWS_PER_GROUP: Final = 10_000
 
-_ENCODE: Final = json.JSONEncoder(
-    ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":")
-).encode
+
+class BatchError(Exception):
+    """The run cannot start or cannot be finished."""
+
+
+@dataclass(frozen=True)
+class Partition:
+    """The lines of a file that begin at `start` or later, and before `end`, in bytes.
+
+    A compressed file is one partition. `version` is the file's size and modification time, to
+    detect changes.
+    """
+
+    path: str
+    start: int
+    end: int
+    version: tuple[int, int]
+
+    @property
+    def name(self) -> str:
+        """The name of the output file without its suffix. Names sort in the order of the lines."""
+        folder = zlib.crc32(os.path.dirname(self.path).encode())
+        return f"{os.path.basename(self.path)}-{folder:08x}-{self.start:015}"
+
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the lines that are not blank, each with its offset."""
+        opened: Any = gzip.open if self.path.endswith(".gz") else open
+        with opened(self.path, "rb") as file:
+            position = self.start
+            if position:
+                # A line that begins in the previous partition belongs there: skip its rest.
+                file.seek(position - 1)
+                position += len(file.readline()) - 1
+            while position < self.end and (line := file.readline()):
+                if not line.isspace():
+                    yield position, line
+                position += len(line)
+
+
+def partitions(inputs: Iterable[str | Path], size: int = SIZE) -> list[Partition]:
+    """Return the partitions of files, of the files in folders, and of the matches of patterns."""
+    found = []
+    for path in sorted({file for item in inputs for file in _files(str(item))}):
+        status = os.stat(path)
+        version = status.st_size, status.st_mtime_ns
+        step = sys.maxsize if path.endswith(".gz") else size
+        for start in range(0, status.st_size, step):
+            found.append(Partition(path, start, start + step, version))
+    return found
+
+
+def _files(item: str) -> list[str]:
+    is_pattern = not os.path.exists(item)
+    pattern = item if is_pattern else os.path.join(escape(item), "**")
+    found = [item] if os.path.isfile(item) else glob(pattern, recursive=True)
+    files = [os.path.abspath(path) for path in found if os.path.isfile(path)]
+    if not files:
+        raise BatchError(f"{item}: no such file")
+    return files
 
 
 @dataclass(frozen=True)
@@ -71,17 +132,14 @@ class Output:
         is_same = content["version"] == [*partition.version, partition.end]
         return Counter(content["counts"]) if is_same else None
 
-    def write(self, partition: Partition, guarded: bool = False) -> Counter[str]:
-        """Write the rows of a partition, and return their counts.
-
-        `guarded` reads the lines in a child process, because one of them may have killed a worker.
-        """
+    def write(self, partition: Partition, read: ReadLine | None = None) -> Counter[str]:
+        """Write the rows of a partition, and return their counts."""
         started = perf_counter()
         counts: Counter[str] = Counter()
-        reader = GuardedReader(self.job) if guarded else Reader(self.job)
+        rows = _rows(partition, read or Reader(self.job).read)
         write = _write_parquet if self.format == "parquet" else _write_jsonl
         with _temporary(self._rows(partition)) as file:
-            write(file, _counted(_rows(partition, reader), counts))
+            write(file, _counted(rows, counts))
         counts["milliseconds"] = round((perf_counter() - started) * 1000)
         mark = {"version": [*partition.version, partition.end], "counts": counts}
         with _temporary(self._mark(partition)) as file:
@@ -95,12 +153,12 @@ class Output:
         return self.folder / ".done" / f"{partition.name}.json"
 
 
-def _rows(partition: Partition, reader: Reader | GuardedReader) -> Iterator[Row]:
+def _rows(partition: Partition, read: ReadLine) -> Iterator[Row]:
     """Yield the rows of a partition, up to the point where its file is damaged."""
     offset = partition.start
     try:
         for offset, line in partition.lines():
-            row = reader.read(line)
+            row = read(line)
             if row["id"] is None:
                 row["id"] = f"{partition.path}@{offset}"
             yield row
@@ -137,14 +195,8 @@ def _temporary(path: Path) -> Iterator[Path]:
 
 
 def _write_jsonl(path: Path, rows: Iterator[Row]) -> None:
-    # A lone surrogate has no UTF-8 form; its backslash form is a JSON escape.
-    with path.open("w", encoding="utf8", errors="backslashreplace", newline="\n") as file:
-        for row in rows:
-            try:
-                text = _ENCODE(row)
-            except (ValueError, RecursionError):  # infinity, which 1e400 is, or too deep
-                text = dumps(row)
-            file.write(text + "\n")
+    with path.open("w", encoding="utf8", newline="\n") as file:
+        file.writelines(f"{dumps(row)}\n" for row in rows)
 
 
 def _write_parquet(path: Path, rows: Iterator[Row]) -> None:
@@ -159,8 +211,7 @@ def _write_parquet(path: Path, rows: Iterator[Row]) -> None:
 
 
 def _columns(row: Row) -> dict[str, Any]:
-    error = row.get("error", {})
-    columns = {name: error.get(name) for name in (*_FACTS, "offset")}
-    columns |= {name: dumps(row[name]) for name in _JSON if name in row}
-    id = row["id"]
-    return {**columns, "id": id if isinstance(id, str) else dumps(id), "status": row["status"]}
+    """Return the columns of a row, with others that the file leaves out."""
+    texts = {name: dumps(row[name]) for name in _JSON if name in row}
+    id = row["id"] if isinstance(row["id"], str) else dumps(row["id"])
+    return {**row, **row.get("error", {}), **texts, "id": id}

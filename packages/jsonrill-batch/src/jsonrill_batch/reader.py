@@ -1,24 +1,57 @@
-"""A stream → a row: `rows`."""
+"""A line of a log → a stream → a row: `rows`.
+
+A line is one of these; the first that fits counts:
+
+    {"id": …, "chunks": ["…", …]}                       pieces of text
+    {"id": …, "events": [{…}, …]}                       a provider's events
+    {"id": …, "text": "…"}                              the text, or an event stream as it came
+    {"custom_id": …, "response": {"body": {…}}, …}      output of an OpenAI batch
+    {"id": …, "call_type": …, "response": {…}, …}       a log of LiteLLM
+    {"choices": […], …}                                 an answer that was not streamed
+    anything else                                       the line is the text
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import Any, Final, cast
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NamedTuple, cast
 
-from jsonrill import Answer, JsonrillError, Limits, ToolCall, ToolCalls, tool_calls, updates, values
+from jsonrill import Answer, JsonrillError, Limits, ToolCall, ToolCalls, loads, tool_calls, updates
 from jsonrill.schema import Schema
 
-from .job import Job
-from .record import Record, read_record
-
+Kind = Literal["values", "updates", "check", "calls"]
 Row = dict[str, Any]
 
 # A text of this size with so few brackets is within the library's limits if its numbers are.
 _LONGEST: Final = 100_000
 _MOST_BRACKETS: Final = 200
 _LONGEST_NUMBER: Final = Limits().number
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to do with each stream of a log, and how to find it in a line.
+
+    `values` returns the last value, `updates` the updates of its entities, `check` only whether the
+    stream is valid, `calls` the tool calls. `schema` is a JSON Schema of the value, for `updates`
+    of an entity, for `calls` a mapping from tool names to schemas.
+
+    `field` and `id_field` are dotted paths to the stream and its id in a line. Without `field` the
+    usual forms are recognised; `"."` says that each line is the text itself.
+    """
+
+    kind: Kind
+    schema: Any = None
+    field: str | None = None
+    id_field: str = "id"
+    provider: str = "auto"
+    repair: bool = False
+    mode: str | Mapping[str, str] = "ONE-BY-ONE"
+    entity: Any = None
 
 
 def rows(lines: Iterable[str | bytes], job: Job) -> Iterator[Row]:
@@ -40,29 +73,29 @@ class Reader:
     def __init__(self, job: Job) -> None:
         self._job = job
         self._schema: Any = None
-        self._is_valid = None
+        self._is_valid: Callable[[Any], bool] | None = None
         if job.schema is not None and job.kind == "calls":
-            self._schema = {tool: Schema(schema) for tool, schema in job.schema.items()}
+            self._schema = {tool: Schema(schema) for tool, schema in dict(job.schema).items()}
         elif job.schema is not None:
             import jsonschema_rs
 
             self._schema = Schema(job.schema)
             self._is_valid = jsonschema_rs.validator_for(job.schema).is_valid
         with suppress(JsonrillError):  # a wrong option raises something else
-            self._read_stream(Record(None, "null"), {}, Answer(), [])
+            self._read_stream(Record(None, "null"), {}, {"provider": job.provider})
 
     def read(self, line: str | bytes) -> Row:
         """Return the row of a line."""
+        job, answer, repairs = self._job, Answer(), list[Any]()
+        options = {"provider": job.provider, "repair": job.repair, "on_repair": repairs.append}
         row: Row = {"id": None, "status": "complete"}
-        answer = Answer()
-        repairs: list[Any] = []
         try:
-            record = read_record(line, self._job)
+            record = read_record(line, job)
             row["id"] = record.id
-            self._read_stream(record, row, answer, repairs)
+            self._read_stream(record, row, {**options, "answer": answer})
         except JsonrillError as error:
             row.setdefault("error", error.to_dict())
-            if self._job.kind == "values":
+            if job.kind == "values":
                 row["value"] = error.value
         except Exception as error:  # a mistake in a reader must not lose the other lines
             message = f"{type(error).__name__}: {error}"
@@ -76,20 +109,19 @@ class Reader:
             row["usage"] = answer.usage
         return row
 
-    def _read_stream(self, record: Record, row: Row, answer: Answer, repairs: list[Any]) -> None:
+    def _read_stream(self, record: Record, row: Row, options: dict[str, Any]) -> None:
         """Add the job's result for a stream to a row."""
-        job = self._job
-        options: dict[str, Any] = {"answer": answer, "provider": job.provider}
-        options |= {"repair": job.repair, "on_repair": repairs.append}
-        if job.kind == "calls":
-            row["calls"] = []
-            self._read_calls(record, row, options)
-        elif job.kind == "updates":
-            row["updates"] = []
-            self._read_updates(record, row, options)
-        else:
-            value = self._read_value(record, options)
-            row |= {"value": value} if job.kind == "values" else {}
+        match self._job.kind:
+            case "values":
+                row["value"] = self._read_value(record, options)
+            case "check":
+                self._read_value(record, options)
+            case "updates":
+                self._read_updates(record, row, options)
+            case "calls":
+                self._read_calls(record, row, options)
+            case kind:
+                raise ValueError(f"a job is values, updates, check or calls, not {kind!r}")
 
     def _read_value(self, record: Record, options: dict[str, Any]) -> Any:
         # Most texts are valid as a whole, and the library takes six times as long for short ones.
@@ -99,30 +131,26 @@ class Reader:
                 value = _DECODE(text)
                 if self._is_valid is None or self._is_valid(value):
                     return value
-        schema, value, is_live = self._schema, None, self._schema is None
-        for value in values(record.source, schema, live=is_live, sse=record.is_sse, **options):  # noqa: B007
-            pass
-        return value
+        return loads(record.source, self._schema, sse=record.is_sse, **options)
 
     def _read_updates(self, record: Record, row: Row, options: dict[str, Any]) -> None:
         job, mode = self._job, cast(Any, self._job.mode)
-        options |= {"schema": self._schema, "entity": job.entity, "send": job.send}
-        for update in updates(record.source, mode, sse=record.is_sse, **options):
+        options |= {"schema": self._schema, "entity": job.entity, "sse": record.is_sse}
+        row["updates"] = []
+        for update in updates(record.source, mode, **options):
             row["updates"].append(update.to_dict())
             if update.error is not None:
                 row.setdefault("error", update.error)
 
     def _read_calls(self, record: Record, row: Row, options: dict[str, Any]) -> None:
-        answer = options.pop("answer")
+        answer = options.pop("answer", None)
         calls = ToolCalls(schemas=self._schema, **options)
         try:
-            for _ in tool_calls(record.source, calls=calls, answer=answer):
-                pass
+            deque(tool_calls(record.source, calls=calls, answer=answer), maxlen=0)
         finally:
-            for call in calls.calls:
-                row["calls"].append(_call_row(call))
-                if failure := _call_error(call):
-                    row.setdefault("error", failure)
+            row["calls"] = [_call_row(call) for call in calls.calls]
+            for failure in filter(None, map(_call_error, calls.calls)):
+                row.setdefault("error", failure)
 
 
 def _call_row(call: ToolCall) -> Row:
@@ -136,18 +164,119 @@ def _call_error(call: ToolCall) -> Any:
     return call.error
 
 
-def _integer(text: str) -> int:
-    return _refuse(text) if len(text) > _LONGEST_NUMBER else int(text)
+def _bounded(convert: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Return a parser of numbers that leaves long ones to the library."""
+
+    def parse(text: str) -> Any:
+        if len(text) > _LONGEST_NUMBER:
+            raise ValueError(text)
+        return convert(text)
+
+    return parse
 
 
-def _number(text: str) -> float:
-    return _refuse(text) if len(text) > _LONGEST_NUMBER else float(text)
-
-
-def _refuse(text: str) -> Any:
-    raise ValueError(f"the library has to judge {text}")
-
-
+# As a parser of constants, `int` refuses NaN and Infinity.
 _DECODE: Final = json.JSONDecoder(
-    parse_int=_integer, parse_float=_number, parse_constant=_refuse
+    parse_int=_bounded(int), parse_float=_bounded(float), parse_constant=int
 ).decode
+
+
+# ---- a line → a stream ----
+
+
+class LineError(JsonrillError):
+    """A line has no stream that can be read; `code` says why."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Record(NamedTuple):
+    """A stream: its id, and its text or its events. `is_sse`: the text is an event stream."""
+
+    id: Any
+    source: str | list[Any]
+    is_sse: bool = False
+
+
+def read_record(line: str | bytes, job: Job) -> Record:
+    """Return the stream in a line."""
+    try:
+        text = line.decode() if isinstance(line, bytes) else line
+    except UnicodeDecodeError as error:
+        raise LineError("BAD_LINE", f"not UTF-8: {error.reason} at byte {error.start}") from None
+    value = None
+    if job.field != ".":
+        with suppress(ValueError, RecursionError):
+            value = json.loads(text)
+    id = _lookup(value, job.id_field)
+    if job.field in (None, "."):
+        id, source = _find(value, id, text)
+    elif (source := _lookup(value, job.field)) is None:
+        raise LineError("BAD_LINE", f"the line is not JSON with something at {job.field}")
+    return _record(id, source)
+
+
+def _find(line: Any, id: Any, text: str) -> tuple[Any, Any]:
+    """Return the id and the stream of a line; its text if the line has another form."""
+    match line:
+        case {"chunks": source} | {"events": source} | {"text": source}:
+            return id, source
+        case {"custom_id": custom_id, "response": {"body": dict(body)}}:
+            if line["response"].get("status_code", 200) >= 400:
+                raise _request_failed(body)
+            return custom_id, body
+        case {"call_type": _, "response": dict(response)} if line.get("status") != "failure":
+            return id or line.get("request_id"), response
+        case {"custom_id": _, "response": _} | {"call_type": _, "response": _}:
+            raise _request_failed(line.get("error") or line.get("error_str"))
+    is_answer = isinstance(line, dict) and _answer_events(line) is not None
+    return (id, line) if is_answer else (None, text.strip())
+
+
+def _record(id: Any, source: Any) -> Record:
+    if isinstance(source, list):
+        with suppress(TypeError):  # events, which are not pieces of text
+            source = "".join(source)
+    if isinstance(source, str):
+        return Record(id, source, source.startswith(("data:", "event:")))
+    events = _answer_events(source) if isinstance(source, dict) else source
+    if not isinstance(events, list):
+        raise LineError("BAD_LINE", "a stream is a text, a list or a known provider's answer")
+    return Record(id, events)
+
+
+def _answer_events(answer: dict[str, Any]) -> list[dict[str, Any]] | None:
+    """Return the events of an answer that was not streamed; None if it is not an answer."""
+    match answer:
+        case {"choices": list()}:
+            return [answer]
+        case {"type": "message", "content": list()}:
+            return [{"type": "message_start", "message": answer}, {"type": "message_stop"}]
+        case {"object": "response", "output": list(output)}:
+            texts = [
+                {"type": "response.output_text.delta", "output_index": index, "delta": part["text"]}
+                for index, item in enumerate(output)
+                for part in item.get("content") or ()
+                if part.get("type") == "output_text"
+            ]
+            end = {"type": f"response.{answer.get('status', 'completed')}", "response": answer}
+            return [*texts, end]
+    return None
+
+
+def _request_failed(error: Any) -> LineError:
+    while isinstance(error, dict):
+        error = error.get("error") or error.get("message")
+    message = f"the request failed: {error}" if error else "the request has no answer"
+    return LineError("REQUEST_FAILED", message)
+
+
+def _lookup(value: Any, path: str) -> Any:
+    for key in path.split("."):
+        try:
+            value = value[int(key) if isinstance(value, list) else key]
+        except (LookupError, TypeError, ValueError):
+            return None
+    return value

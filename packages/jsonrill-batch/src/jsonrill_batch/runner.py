@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from logging import CRITICAL
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final
 
 from dask.system import CPU_COUNT
-from distributed import Client, KilledWorker, LocalCluster, as_completed
+from distributed import Client, KilledWorker, as_completed
 
-from .job import BatchError, Job
-from .output import Output
-from .partition import SIZE, Partition, partitions
-from .reader import Reader
+from .output import SIZE, BatchError, Output, Partition, partitions
+from .reader import Job, Reader, Row
 
+# Seconds until a look for workers that were not restarted.
 _CHECK_SECONDS: Final = 10
+# A process may also be killed while it starts, or while it reads a harmless line.
+_ATTEMPTS: Final = 5
 
 
 def run(
@@ -25,9 +28,9 @@ def run(
     out: str | Path,
     job: Job,
     scheduler: str | None = None,
-    *,
     workers: int | None = None,
     parquet: bool = False,
+    *,
     partition_size: int = SIZE,
     on_progress: Callable[[int, int], object] = lambda done, total: None,
 ) -> Counter[str]:
@@ -46,29 +49,33 @@ def run(
     plan = partitions(inputs, partition_size)
     output = Output(Path(out).absolute(), job, "parquet" if parquet else "jsonl")
     output.prepare()
-    found = [(partition, output.counts(partition)) for partition in plan]
-    done = [counts for _, counts in found if counts is not None]
-    missing = [partition for partition, counts in found if counts is None]
-    on_progress(len(done), len(plan))
+    total: Counter[str] = Counter()
+    on_progress(0, len(plan))
     try:
-        for counts in _execute(output, missing, scheduler, workers):
-            done.append(counts)
-            on_progress(len(done), len(plan))
+        work = _execute(output, plan, scheduler, workers or CPU_COUNT)
+        for done, counts in enumerate(work, 1):
+            total += counts
+            on_progress(done, len(plan))
     finally:
         output.remove_temporary()
-    return sum(done, Counter())
+    return total
 
 
 def _execute(
-    output: Output, missing: list[Partition], scheduler: str | None, workers: int | None
+    output: Output, plan: list[Partition], scheduler: str | None, workers: int
 ) -> Iterator[Counter[str]]:
-    """Write the missing partitions, and yield the counts of each."""
+    """Write the partitions that are missing, and yield the counts of each partition."""
+    missing, suspects = [], []
+    for partition in plan:
+        if (counts := output.counts(partition)) is None:
+            missing.append(partition)
+        else:
+            yield counts
     if not missing:
         return
-    suspects = []
-    with _connect(scheduler, workers or CPU_COUNT) as client:
+    with _connect(scheduler, workers) as client:
         tasks = {client.submit(output.write, item, pure=False): item for item in missing}
-        for task in _completed(client, set(tasks), workers or CPU_COUNT):
+        for task in _completed(client, set(tasks), workers):
             try:
                 yield task.result()
             except KilledWorker:
@@ -77,20 +84,17 @@ def _execute(
                 raise BatchError(f"{tasks[task].path}: {error}") from error
     # Dask blames all tasks of a worker for its death, so most suspects are harmless.
     for partition in suspects:
-        yield output.write(partition, guarded=True)
+        yield output.write(partition, GuardedReader(output.job).read)
 
 
-@contextmanager
-def _connect(scheduler: str | None, workers: int) -> Iterator[Client]:
+def _connect(scheduler: str | None, workers: int) -> Client:
     if scheduler is not None:
-        with Client(scheduler) as client:
-            yield client
-        return
+        return Client(scheduler)
     options = {"threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
-    with LocalCluster(n_workers=0, silence_logs=CRITICAL, **options) as cluster:
-        cluster.scale(workers)
-        with Client(cluster) as client:
-            yield client
+    client = Client(n_workers=0, silence_logs=CRITICAL, **options)
+    cluster: Any = client.cluster
+    cluster.scale(workers)  # does not wait for them
+    return client
 
 
 def _completed(client: Client, tasks: set[Any], workers: int) -> Iterator[Any]:
@@ -105,3 +109,32 @@ def _completed(client: Client, tasks: set[Any], workers: int) -> Iterator[Any]:
             if client.cluster is not None and not client.scheduler_info()["workers"]:
                 client.cluster.scale(0)
                 client.cluster.scale(workers)
+
+
+# ---- lines that kill their worker ----
+
+
+class GuardedReader:
+    """Reads lines in a child process. A line that kills each process that reads it is an error."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._pool = _start()
+
+    def read(self, line: bytes) -> Row:
+        """Return the row of a line."""
+        for _ in range(_ATTEMPTS):
+            try:
+                return self._pool.submit(_read, self._job, line).result()
+            except BrokenProcessPool:
+                self._pool = _start()
+        error = {"code": "WORKER_KILLED", "message": "each process that read this line died"}
+        return {"id": None, "status": "invalid", "error": error}
+
+
+def _start() -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(1, get_context("spawn"))
+
+
+def _read(job: Job, line: bytes) -> Row:
+    return Reader(job).read(line)

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from jsonrill_batch import Job
-from jsonrill_batch.output import Output
-from jsonrill_batch.partition import partitions
+from jsonrill_batch.output import Output, partitions
 from support import ROOT
 from support.markdown import read
 

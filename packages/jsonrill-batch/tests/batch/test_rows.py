@@ -92,7 +92,8 @@ def test_a_path_names_the_field() -> None:
     "line, code",
     [
         (b"\xff\xfe", "BAD_LINE"),
-        ({"chunks": "text"}, "BAD_LINE"),
+        ({"chunks": 1}, "BAD_LINE"),
+        ({"text": None}, "BAD_LINE"),
         ({"events": [{"unknown": 1}]}, "UNKNOWN_SOURCE"),
         ({"custom_id": 1, "response": None, "error": {"message": "expired"}}, "REQUEST_FAILED"),
         (

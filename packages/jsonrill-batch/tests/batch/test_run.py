@@ -161,7 +161,7 @@ def test_the_command_shows_a_table_or_json(tmp_path: Path, scheduler: str) -> No
         (["values", "missing.jsonl"], 3, "missing.jsonl: no such file"),
         (["updates", ".", "--mode", "NONE"], 2, "mode"),
         (["check", ".", "--schema", "missing.json"], 2, "missing.json"),
-        (["values", ".", "--workers", 2, "--scheduler", "tcp://a:1"], 3, "leave out"),
+        (["values", ".", "--workers", 2, "--scheduler", "tcp://a:1"], 2, "leave out"),
     ],
 )
 def test_the_command_says_what_is_wrong(
