@@ -179,7 +179,7 @@ def test_a_client_that_leaves_ends_nothing(caplog: pytest.LogCaptureFixture) -> 
                 pass
         while runs.readers:
             await asyncio.sleep(0.01)
-        assert await runs.active("k") and not runs.views._shared
+        assert await runs.active("k") and not runs.readings._shared
         GATE[0].set()
         assert len(await all_events(f"{url}/k")) == len(PIECES) + 1
 
@@ -195,7 +195,7 @@ def test_a_reader_that_takes_nothing_is_cut_off_without_an_error_in_the_log(
         async with Events(f"{url}/k?format=text", buffer=4096) as stalled:
             while runs.readers:
                 await asyncio.sleep(0.05)
-            assert not runs.views._shared
+            assert not runs.readings._shared
             # When it reads on, its response ends without CLOSE, so that it resumes.
             last = b""
             async for chunk in stalled.chunks():

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from jsonrill.eventstream import SSEDecoder, SSEEvent
+from jsonrill_server.formats import rendering
 from jsonrill_server.log import Lost, State, StoreError
 from jsonrill_server.options import FORMATS, Options, ViewOptions
-from jsonrill_server.read import Position
+from jsonrill_server.read import Position, render
 from jsonrill_server.records import End, Record, from_bytes
 from jsonrill_server.result import Run
 from jsonrill_server.runs import Meta, Runs, log_name
@@ -238,7 +239,7 @@ class World:
         options = Options.stored(meta.options)
         wanted = ViewOptions.of({"format": client.format}, options)
         decoder = SSEDecoder()
-        chunks = runs.views.read(name, head, position, options, wanted, meta.lease)
+        chunks = runs.readings.read(name, head, position, options, wanted, meta.lease)
         try:
             async for chunk in chunks:
                 for event in decoder.feed(chunk):
@@ -396,23 +397,14 @@ async def _opened(runs: Runs) -> None:
 
 def _rendered(log: Any, wanted: ViewOptions) -> list[tuple[str, str]]:
     """Return the events that a reader gets who is not disturbed."""
-    from jsonrill_server.formats import rendering
-    from jsonrill_server.memory import MemoryStore
-    from jsonrill_server.read import View
-
-    head_log = log.new.log
-    store = MemoryStore()
-    store._logs["k"] = log
-    head = store._head("k")
-    assert head is not None
-    options = Options.stored(Meta.parse(log.new.meta).options)
-    view = View(store, "k", head, rendering(options, wanted), lambda key, head: None, LEASE)
+    work = rendering(Options.stored(Meta.parse(log.new.meta).options), wanted)
     events = []
     decoder = SSEDecoder()
     for row in log.rows:
-        for _, texts in view._events(row):
-            events += [(event.id, event.data) for event in decoder.feed(b"".join(texts))]
-    assert head_log == log.new.log
+        at = Position(log.new.log, row.epoch, row.seq)
+        for rendered in render(work, at, from_bytes(row.data)):
+            data = b"".join([event.data for event in rendered])
+            events += [(event.id, event.data) for event in decoder.feed(data)]
     return events
 
 

@@ -1,9 +1,8 @@
 """Read a log as server-sent events, from any position.
 
-A format is a rendering that is replayed from the start of the log; a reader skips the events that
-it has. Readers who want the same of one log share a `View`: it is advanced when one of them has
-read everything it has, and keeps the last events. A reader that falls behind gets a view of its
-own and reads the log at its own pace.
+A format is a rendering that is replayed from the start of the log; the events that a reader has are
+skipped. A replay moves on when a reader has everything that there is, and keeps the last events.
+So readers who are close together share one, and a reader that falls behind gets its own.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import asyncio
 import logging
 import re
 from collections.abc import AsyncGenerator, Callable, Iterator
-from dataclasses import dataclass, field
+from contextlib import aclosing, nullcontext
 from typing import Final, NamedTuple
 
 from jsonrill.eventstream import DONE, encode_event
@@ -25,8 +24,8 @@ from .records import GONE, LOG_LOST, SLICE, End, Record, from_bytes
 log = logging.getLogger("jsonrill_server")
 # Bytes that are sent together.
 CHUNK_BYTES: Final = 64 << 10
-# Bytes of events that a view keeps for readers that are behind it.
-VIEW_BYTES: Final = 1 << 20
+# Bytes of events that a replay keeps for readers that are behind it.
+TAIL_BYTES: Final = 256 << 10
 # Replays of a process that catch up at the same time.
 REPLAYS: Final = 8
 # The number of the last event of a log.
@@ -34,7 +33,8 @@ LAST: Final = 999_999
 BROKEN: Final = End("error", "INTERNAL", "the stream cannot be shown in this format")
 _ID: Final = re.compile(r"([0-9a-f]{1,32})-([0-9]{1,15})-([0-9]{1,9})\.([0-9]{1,6})-([0-9]{1,4})")
 
-Place = tuple[int, int]
+# What attends to a log that nobody writes.
+Idle = Callable[[str, Head], asyncio.Task[None] | None]
 
 
 class Position(NamedTuple):
@@ -67,227 +67,207 @@ class Position(NamedTuple):
         if not is_there or (self.seq and (not rows or rows[0].epoch != self.epoch)):
             raise Lost("the log has another content than the one that was read")
 
+    @property
+    def place(self) -> tuple[int, int]:
+        return self.seq, self.sub
+
     def is_end(self, head: Head) -> bool:
         return head.closed and self.seq == head.last and self.sub == LAST
 
 
-@dataclass(slots=True)
-class _Chunk:
-    """Events of one record that are sent together, and the number of the first."""
+class Event(NamedTuple):
+    """The bytes of one event, and its position."""
 
-    seq: int
-    epoch: int
-    first: int
-    events: list[bytes]
-    data: bytes = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.data = b"".join(self.events)
-
-    @property
-    def place(self) -> Place:
-        return self.seq, self.first + len(self.events) - 1
-
-    def has(self, place: Place, epoch: int) -> bool:
-        is_inside = (self.seq, self.first) <= place <= self.place
-        return is_inside and self.epoch == epoch
-
-    def after(self, place: Place) -> bytes:
-        if (self.seq, self.first) > place:
-            return self.data
-        return b"" if self.place <= place else b"".join(self.events[place[1] - self.first + 1 :])
+    position: Position
+    data: bytes
 
 
-class View:
-    """One rendering of one log, as events, for one reader or more."""
+def render(work: Rendering, at: Position, item: Record | End) -> Iterator[list[Event]]:
+    """Yield the events of the record at a position, in steps that take a bounded time."""
+    if isinstance(item, End):
+        last = closing(work, [text for texts in work.end(item) for text in texts])
+        numbers = [*range(len(last) - 1), LAST]
+        yield [_event(at._replace(sub=sub), *it) for sub, it in zip(numbers, last, strict=False)]
+        return
+    first = 0
+    for texts in work.feed(item):
+        yield [_event(at._replace(sub=sub), text) for sub, text in enumerate(texts, first)]
+        first += len(texts)
+
+
+def closing(work: Rendering, texts: list[str]) -> list[tuple[str, str | None]]:
+    """Return the data and the names of the last events."""
+    events: list[tuple[str, str | None]] = [(text, None) for text in texts]
+    return [*events, (DONE, "CLOSE")] if work.closes else events
+
+
+def _event(position: Position, text: str, name: str | None = None) -> Event:
+    return Event(position, encode_event(text, event=name, id=str(position)))
+
+
+async def follow(
+    store: Store, key: str, log: str, start: Position, lease: float, idle: Idle
+) -> AsyncGenerator[list[Row]]:
+    """Yield the records of a log as they come, and an empty list before each wait.
+
+    Lost if the log has other records than those that were read, here or up to `start` elsewhere.
+    """
+    at = Position(log)
+    with store.signals.listen(key) as signal:
+        while True:
+            signal.clear()
+            # The last record is read again to check that it still exists.
+            head, rows = await _read(store, key, max(at.seq - 1, 0), lease)
+            if head is None:
+                raise Lost(GONE.message)
+            at.check(head, rows)
+            rows = rows[1:] if at.seq else rows
+            is_other = any(row.seq == start.seq and row.epoch != start.epoch for row in rows)
+            if is_other or head.last < start.seq:
+                raise Lost(LOG_LOST.message)
+            yield rows
+            if rows:
+                at = at._replace(epoch=rows[-1].epoch, seq=rows[-1].seq)
+                continue
+            if (working := idle(key, head)) is not None:
+                await asyncio.wait({working})
+            await signal.wait(lease / 3)
+
+
+async def _read(store: Store, key: str, after: int, lease: float) -> tuple[Head | None, list[Row]]:
+    """Read records; retry while the store is unavailable, 5 s longer than the lease."""
+    clock = asyncio.get_running_loop().time
+    until = clock() + lease + 5
+    while True:
+        try:
+            return await store.read(key, after)
+        except StoreUnavailable:
+            if clock() > until:
+                raise
+            await asyncio.sleep(0.2)
+
+
+class Replay:
+    """A rendering of a log from its start, as events after a position, for one reader or more."""
 
     def __init__(
         self,
-        store: Store,
-        key: str,
-        head: Head,
+        rows: AsyncGenerator[list[Row]],
         work: Rendering,
-        idle: Callable[[str, Head], asyncio.Task[None] | None],
-        lease: float,
+        log: str,
+        start: Position,
+        replays: asyncio.Semaphore,
     ) -> None:
         self.readers = 0
-        self.is_behind = True
         self.is_over = False
         self.is_broken = False
         self.error: StoreError | None = None
-        self._store = store
-        self._key = key
-        self._log = head.log
-        self._target = head.last
-        self._work = work
-        self._idle = idle
-        self._lease = lease
-        self._seq = self._epoch = 0
-        # The events that are kept, the number of chunks before them, and the last one of these.
-        self._chunks: list[_Chunk] = []
+        # The events that are kept, after the one that the first reader has, and their bytes; the
+        # number of those before them.
+        self._events = [Event(start, b"")]
         self._size = 0
         self.base = 0
-        self._trimmed: _Chunk | None = None
-        self._steps = self._render()
-        self._advancing: asyncio.Task[None] | None = None
-        self._moved = asyncio.Event()
+        self._steps = self._render(rows, work, Position(log), start)
+        self._replays = replays
+        self._is_behind = True
+        self._step: asyncio.Task[None] | None = None
+        self._has_moved = asyncio.Event()
 
-    def covers(self, place: Place, epoch: int) -> bool:
-        """Return whether a reader at a place can continue with this view."""
-        if self.is_broken:
-            return False
-        if self._trimmed is not None:
-            if place == self._trimmed.place:
-                return epoch == self._trimmed.epoch
-        elif place[0] == 0:
-            return True
-        return any(chunk.has(place, epoch) for chunk in reversed(self._chunks))
+    @property
+    def position(self) -> Position:
+        """The position after everything that is there."""
+        return self._events[-1].position
 
-    def find(self, place: Place) -> int:
-        """Return the number of the first chunk with events after a place."""
-        for number, chunk in enumerate(self._chunks, self.base):
-            if chunk.place > place:
+    def find(self, position: Position) -> int | None:
+        """Return the number of the event after a position; None if that is not kept."""
+        for number, event in enumerate(self._events, self.base + 1):
+            if event.position == position and not self.is_broken:
                 return number
-        return self.base + len(self._chunks)
+        return None
 
-    def chunks(self, number: int) -> list[_Chunk]:
-        """Return chunks from a number on, as many as are sent together."""
-        size, chunks = 0, []
-        for chunk in self._chunks[number - self.base :]:
-            chunks.append(chunk)
-            size += len(chunk.data)
+    def after(self, number: int) -> list[Event]:
+        """Return events from a number on, as many as are sent together."""
+        size, events = 0, []
+        for event in self._events[number - self.base :]:
+            events.append(event)
+            size += len(event.data)
             if size > CHUNK_BYTES:
                 break
-        return chunks
+        return events
 
-    async def advance(self, replays: asyncio.Semaphore) -> None:
+    async def advance(self) -> None:
         """Wait until there may be more events."""
-        if self._advancing is None:
-            self._advancing = asyncio.create_task(self._advance(replays))
-        await self._moved.wait()
+        if self._step is None:  # a task of its own: the reader that begins it may leave
+            self._step = asyncio.create_task(self._advance())
+        await self._has_moved.wait()
 
-    async def _advance(self, replays: asyncio.Semaphore) -> None:
-        try:
-            if self.is_behind:
-                async with replays:
-                    await anext(self._steps, None)
-            else:
+    async def _advance(self) -> None:
+        while self._size > TAIL_BYTES and len(self._events) > 1:
+            self._size -= len(self._events.pop(0).data)
+            self.base += 1
+        last = self.position
+        while self.position == last and not self.is_over:
+            async with self._replays if self._is_behind else nullcontext():
                 await anext(self._steps, None)
-        finally:
-            moved, self._moved, self._advancing = self._moved, asyncio.Event(), None
-            moved.set()
+            if self._is_behind:
+                await asyncio.sleep(0)
+        self._step = None
+        self._has_moved.set()
+        self._has_moved = asyncio.Event()
 
     async def close(self) -> None:
-        await cancel(self._advancing)
+        await cancel(self._step)
         await self._steps.aclose()
 
-    async def _render(self) -> AsyncGenerator[None]:
-        """Render the log; yield when there is something new, and every few milliseconds."""
+    async def _render(
+        self, rows: AsyncGenerator[list[Row]], work: Rendering, at: Position, start: Position
+    ) -> AsyncGenerator[None]:
+        """Add the events of the records; yield when records end, and every few milliseconds."""
+        clock = asyncio.get_running_loop().time
         try:
-            with self._store.signals.listen(self._key) as signal:
-                while not self.is_over:
-                    signal.clear()
-                    head, rows = await self._read()
-                    for row in rows:
-                        async for _ in self._render_row(row):
-                            yield
-                    self.is_behind = self.is_behind and self._seq < self._target
-                    if not rows:
-                        if (working := self._idle(self._key, head)) is not None:
-                            await asyncio.wait({working})
-                        await signal.wait(self._lease / 3)
+            async with aclosing(rows):
+                async for batch in rows:
+                    self._is_behind = bool(batch)
+                    due, most = clock() + SLICE, self._size + CHUNK_BYTES
+                    for row in batch:
+                        item = from_bytes(row.data)
+                        at = at._replace(epoch=row.epoch, seq=row.seq)
+                        for events in render(work, at, item):
+                            self._add([it for it in events if it.position.place > start.place])
+                            if clock() > due or self._size > most:
+                                yield
+                                due, most = clock() + SLICE, self._size + CHUNK_BYTES
+                        if isinstance(item, End):
+                            self.is_over = True
+                            return
                     yield
         except StoreUnavailable as error:
             self.error, self.is_over, self.is_broken = error, True, True
         except Lost as error:
-            self._fail(GONE if str(error) == GONE.message else LOG_LOST)
+            self._fail(work, GONE if str(error) == GONE.message else LOG_LOST)
         except Exception:
             log.exception("a stream cannot be rendered")
-            self._fail(BROKEN)
+            self._fail(work, BROKEN)
 
-    async def _read(self) -> tuple[Head, list[Row]]:
-        """Read the next records, and the last one again to check that it still exists."""
-        clock = asyncio.get_running_loop().time
-        until = clock() + self._lease + 5
-        while True:
-            try:
-                head, rows = await self._store.read(self._key, max(self._seq - 1, 0))
-                break
-            except StoreUnavailable:
-                if clock() > until:
-                    raise
-                await asyncio.sleep(0.2)
-        if head is None:
-            raise Lost(GONE.message)
-        Position(self._log, self._epoch, self._seq).check(head, rows)
-        return head, rows[1:] if self._seq else rows
+    def _add(self, events: list[Event]) -> None:
+        self._events += events
+        self._size += sum([len(event.data) for event in events])
 
-    async def _render_row(self, row: Row) -> AsyncGenerator[None]:
-        clock = asyncio.get_running_loop().time
-        due, size = clock() + SLICE, 0
-        for first, events in self._events(row):
-            if events:
-                chunk = _Chunk(row.seq, row.epoch, first, events)
-                self._add(chunk)
-                size += len(chunk.data)
-            if clock() > due or size > CHUNK_BYTES:
-                yield
-                due, size = clock() + SLICE, 0
-        self._seq, self._epoch = row.seq, row.epoch
-
-    def _events(self, row: Row) -> Iterator[tuple[int, list[bytes]]]:
-        """Yield the events of a record in steps, each with the number of its first event."""
-        item = from_bytes(row.data)
-        at = f"{self._log}-{row.epoch}-{row.seq}"
-        if isinstance(item, Record):
-            first = 0
-            for texts in self._work.feed(item):
-                events = [
-                    encode_event(text, id=f"{at}.{sub}-{VERSION}")
-                    for sub, text in enumerate(texts, first)
-                ]
-                yield first, events
-                first += len(events)
-            return
-        texts = [text for step in self._work.end(item) for text in step]
-        names: list[str | None] = [None] * len(texts)
-        if self._work.closes:
-            texts.append(DONE)
-            names.append("CLOSE")
-        last = len(texts) - 1
-        for sub, (text, name) in enumerate(zip(texts, names, strict=True)):
-            number = LAST if sub == last else sub
-            yield number, [encode_event(text, event=name, id=f"{at}.{number}-{VERSION}")]
-        self.is_over = True
-
-    def _fail(self, end: End) -> None:
-        """Add an error that is not in the log, without ids."""
-        self._add(_Chunk(self._seq + 1, 0, 0, self.failure(end)))
+    def _fail(self, work: Rendering, end: End) -> None:
+        """Add an error that is not in the log, without an id."""
+        last = closing(work, work.fail(end.error or {}))
+        data = b"".join([encode_event(text, event=name) for text, name in last])
+        self._add([Event(self.position, data)])
         self.is_over = self.is_broken = True
 
-    def failure(self, end: End) -> list[bytes]:
-        events = [encode_event(text) for text in self._work.fail(end.error or {})]
-        return [*events, encode_event(DONE, event="CLOSE")] if self._work.closes else events
 
-    def _add(self, chunk: _Chunk) -> None:
-        self._chunks.append(chunk)
-        self._size += len(chunk.data)
-        while self._size > VIEW_BYTES and len(self._chunks) > 1:
-            old = self._chunks.pop(0)
-            self._size -= len(old.data)
-            self._trimmed = old
-            self.base += 1
+class Readers:
+    """The readers of a process. Those who want the same of one log share its furthest replay."""
 
-
-class Views:
-    """The views of a process; equal ones are shared."""
-
-    def __init__(
-        self, store: Store, idle: Callable[[str, Head], asyncio.Task[None] | None]
-    ) -> None:
+    def __init__(self, store: Store, idle: Idle) -> None:
         self._store = store
         self._idle = idle
-        self._shared: dict[tuple[str, str, ViewOptions], View] = {}
+        self._shared: dict[tuple[str, str, ViewOptions], Replay] = {}
         self._replays = asyncio.Semaphore(REPLAYS)
 
     async def read(
@@ -303,56 +283,39 @@ class Views:
         if position.version != VERSION:
             yield encode_event("[RESTART]", event="RESTART")
             position = Position()
-        place: Place = (position.seq, position.sub)
-        epoch = position.epoch
         name = (key, head.log, wanted)
         while True:
-            view = self._shared.get(name)
-            is_found = view is not None and view.covers(place, epoch)
-            if view is None or not is_found:
-                is_shared = view is None or view.is_broken
+            replay = self._shared.get(name)
+            number = None if replay is None else replay.find(position)
+            if replay is None or number is None:
+                rows = follow(self._store, key, head.log, position, lease, self._idle)
                 work = rendering(options, wanted)
-                view = View(self._store, key, head, work, self._idle, lease)
-                if is_shared:
-                    self._shared[name] = view
-                # A replay passes the place again, and shows whether the log is still the same.
-                is_found = place[0] == 0
-            view.readers += 1
+                replay, number = Replay(rows, work, head.log, position, self._replays), 1
+            replay.readers += 1
             try:
-                number = view.find(place)
-                while number >= view.base:
-                    if chunks := view.chunks(number):
-                        number += len(chunks)
-                        for chunk in chunks:
-                            if not is_found and chunk.place >= place:
-                                is_found = chunk.has(place, epoch)
-                                if not is_found:
-                                    yield b"".join(view.failure(LOG_LOST))
-                                    return
-                        data = b"".join([chunk.after(place) for chunk in chunks])
-                        if chunks[-1].place > place:
-                            place, epoch = chunks[-1].place, chunks[-1].epoch
-                        if data:
-                            yield data
-                    elif view.error is not None:
-                        raise view.error
-                    elif view.is_over:
-                        if not is_found:
-                            yield b"".join(view.failure(LOG_LOST))
+                while number >= replay.base:
+                    if events := replay.after(number):
+                        number += len(events)
+                        position = events[-1].position
+                        yield b"".join([event.data for event in events])
+                    elif replay.error is not None:
+                        raise replay.error
+                    elif replay.is_over:
                         return
-                    elif is_found and self._is_better(name, view, place, epoch):
+                    elif self._share(name, replay) is not replay:
                         break
                     else:
-                        await view.advance(self._replays)
+                        await replay.advance()
             finally:
-                view.readers -= 1
-                if not view.readers:
-                    if self._shared.get(name) is view:
+                replay.readers -= 1
+                if not replay.readers:
+                    if self._shared.get(name) is replay:
                         del self._shared[name]
-                    await view.close()
+                    await replay.close()
 
-    def _is_better(
-        self, name: tuple[str, str, ViewOptions], view: View, place: Place, epoch: int
-    ) -> bool:
-        shared = self._shared.get(name, view)
-        return shared is not view and shared.covers(place, epoch)
+    def _share(self, name: tuple[str, str, ViewOptions], replay: Replay) -> Replay:
+        """Return the replay that a reader of this one goes on with."""
+        shared = self._shared.get(name)
+        if shared is None or shared.is_broken or shared.position.place < replay.position.place:
+            self._shared[name] = shared = replay
+        return replay if shared.find(replay.position) is None else shared

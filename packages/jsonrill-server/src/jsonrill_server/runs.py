@@ -42,7 +42,7 @@ from .log import (
 )
 from .options import EventOptions, Format, Options, RunOptions, ViewOptions
 from .produce import RELEASED, Production, Writer, finish, release
-from .read import Position, Views
+from .read import Position, Readers
 from .records import (
     CANCELLED,
     PRODUCER_LOST,
@@ -156,7 +156,7 @@ class Runs:
             if not callable(function):
                 raise TypeError(f"sources and on_end are functions, not {function!r}")
         self.store = open_store(store) if isinstance(store, str) else store
-        self.views = Views(self.store, self._attend_soon)
+        self.readings = Readers(self.store, self._attend_soon)
         self.readers = 0
         self.is_full = False
         self.is_stopping = False
@@ -344,7 +344,7 @@ class Runs:
             stream = Options.stored(meta.options)
             wanted = ViewOptions.of({**options, "format": format}, stream)
             decoder = SSEDecoder(limit=1 << 30)
-            reading = self.views.read(name, head, position, stream, wanted, meta.lease)
+            reading = self.readings.read(name, head, position, stream, wanted, meta.lease)
             async with aclosing(reading):
                 async for chunk in reading:
                     for event in decoder.feed(chunk):

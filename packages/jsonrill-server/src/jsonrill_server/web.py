@@ -127,7 +127,7 @@ async def reply(
     headers = {**HEADERS, **(dialect.headers if dialect else {})}
     if is_head:
         return Reply(200, headers)
-    source = runs.views.read(name, head, position or Position(), options, wanted, meta.lease)
+    source = runs.readings.read(name, head, position or Position(), options, wanted, meta.lease)
     resumes = work.closes or position is not None
     return Reply(200, headers, events=Events(runs, source, work, resumes))
 
