@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Sequence
 from functools import cache
+from math import ceil
 from typing import Any, Final, NamedTuple
 
 from jsonrill.demo.recordings import recorded
@@ -24,10 +25,24 @@ FORMATS: Final = {
     "uri": "https://example.org/",
     "uuid": "7d9f2c1a-3b54-4e68-9a0d-1f2e3c4b5a60",
 }
+# The level from which on nothing optional is written: a schema may contain itself.
+DEEP: Final = 8
 
 
 class NoExample(ValueError):
     """No value was found for this schema."""
+
+
+class Place(NamedTuple):
+    """Where a value is written: its name, its number in a list, and what is around it."""
+
+    name: str = ""
+    number: int = 0
+    parent: str = ""
+    depth: int = 0
+
+    def inside(self, name: str, number: int) -> Place:
+        return Place(name, number, self.name, self.depth + 1)
 
 
 def example(schema: Any, names: Sequence[str] = ()) -> Any:
@@ -40,86 +55,57 @@ def example(schema: Any, names: Sequence[str] = ()) -> Any:
     return value
 
 
-class Place(NamedTuple):
-    """Where a value is written: its name, its number in a list, and what is around it."""
-
-    name: str = ""
-    number: int = 0
-    parent: str = ""
-    depth: int = 0
-
-    def inside(self, name: str, number: int) -> Place:
-        if self.depth > 20:
-            raise NoExample("the schema contains itself without end")
-        return Place(name, number, self.name, self.depth + 1)
-
-
 class _Writer:
     def __init__(self, root: Any, names: Sequence[str]) -> None:
         self._root = root
         self._names = names
 
     def value(self, schema: Any, place: Place) -> Any:
-        flat = self._flat(schema)
-        if "const" in flat:
-            return flat["const"]
-        if choices := flat.get("enum") or flat.get("examples"):
-            return choices[place.number % len(choices)]
-        if isinstance(default := flat.get("default"), str | int) and default:
-            return default
-        if options := flat.pop("anyOf", None) or flat.pop("oneOf", None):
+        schema = {} if schema is True else dict(schema)
+        if (reference := schema.pop("$ref", None)) is not None:
+            return self.value({**self._target(reference), **schema}, place)
+        if options := schema.pop("anyOf", None) or schema.pop("oneOf", None):
             real = [option for option in options if option.get("type") != "null"] or options
-            return self.value({"allOf": [flat, real[place.number % len(real)]]}, place)
-        kind = flat.get("type", "object" if "properties" in flat else "string")
+            return self.value({**schema, **real[place.number % len(real)]}, place)
+        if choices := [schema["const"]] if "const" in schema else schema.get("enum"):
+            return choices[place.number % len(choices)]
+        kind = schema.get("type", "object" if "properties" in schema else "string")
         match kind if isinstance(kind, str) else kind[0]:
             case "object":
-                return self._object(flat, place)
+                return self._object(schema, place)
             case "array":
-                return self._array(flat, place)
+                return self._array(schema, place)
             case "string":
-                text = FORMATS.get(flat.get("format", "")) or self._words(flat, place)
-                return text.ljust(flat.get("minLength", 0), ".")[: flat.get("maxLength")]
+                text = FORMATS.get(schema.get("format", "")) or self._words(schema, place)
+                return text.ljust(schema.get("minLength", 0), ".")[: schema.get("maxLength")]
             case "integer" | "number" as kind:
-                return _number(flat, place, kind == "integer")
+                return _number(schema, place, kind == "integer")
             case "boolean":
                 return place.number % 2 == 0
         return None
 
-    def _flat(self, schema: Any) -> dict[str, Any]:
-        """Return the schema with what it refers to."""
-        if schema is False:
-            raise NoExample("nothing is valid")
-        merged = {} if schema is True else {**schema}
-        more = merged.pop("allOf", [])
-        if (reference := merged.pop("$ref", None)) is not None:
-            target, [_, *steps] = self._root, reference.split("/")
-            for step in steps:
-                target = target[step]
-            more = [target, *more]
-        for part in more:
-            merged = {**merged, **self._flat(part)}
-        return merged
+    def _target(self, reference: str) -> Any:
+        target, [_, *steps] = self._root, reference.split("/")
+        for step in steps:
+            target = target[step]
+        return target
 
-    def _object(self, flat: dict[str, Any], place: Place) -> dict[str, Any]:
-        properties, required = flat.get("properties", {}), flat.get("required", [])
-        written: dict[str, Any] = {}
-        for name in dict.fromkeys([*properties, *required]):
-            try:
-                inner = place.inside(name, place.number)
-                written[name] = self.value(properties.get(name, True), inner)
-            except NoExample:
-                if name in required:
-                    raise
-        return written
+    def _object(self, schema: dict[str, Any], place: Place) -> dict[str, Any]:
+        properties, required = schema.get("properties", {}), schema.get("required", [])
+        return {
+            name: self.value(property, place.inside(name, place.number))
+            for name, property in properties.items()
+            if place.depth < DEEP or name in required
+        }
 
-    def _array(self, flat: dict[str, Any], place: Place) -> list[Any]:
-        prefix, items = flat.get("prefixItems", []), flat.get("items", True)
+    def _array(self, schema: dict[str, Any], place: Place) -> list[Any]:
+        items = schema.get("items", True)
         is_short = isinstance(items, dict) and items.get("type") in ("string", "integer", "number")
-        count = max(flat.get("minItems", 0), len(prefix) or 2 + is_short)
-        count = min(count, flat.get("maxItems", count))
+        count = 2 + is_short if place.depth < DEEP else 0
+        count = max(count, schema.get("minItems", 0))
+        count = min(count, schema.get("maxItems", count))
         name = re.sub(r"ie$", "y", place.name.removesuffix("s"))
-        schemas = [*prefix, *[items] * count][:count]
-        return [self.value(it, place.inside(name, at)) for at, it in enumerate(schemas)]
+        return [self.value(items, place.inside(name, number)) for number in range(count)]
 
     def _words(self, schema: dict[str, Any], place: Place) -> str:
         """Return the text that fits the name of a property."""
@@ -138,17 +124,12 @@ class _Writer:
 
 def _number(schema: dict[str, Any], place: Place, is_integer: bool) -> int | float:
     """Return the number that fits the name, or else one within the bounds."""
-    step = schema.get("multipleOf", 1)
-    low = schema.get("minimum", schema.get("exclusiveMinimum"))
-    high = schema.get("maximum", schema.get("exclusiveMaximum"))
-    table, name = _table()["numbers"], _spaced(place.name)
-    base = next((base for pattern, base in table if re.search(pattern, name)), 1)
-    number = (base if is_integer or base != 1 else 1.5) + place.number
-    if low is not None and number <= low:
-        number = low + step
-    if high is not None and number >= high:
-        number = high - step if low is None else low + (high - low) / 2
-    return int(-(-number // step) * step) if is_integer else number
+    name, default = _spaced(place.name), 1 if is_integer else 1.5
+    bases = (base for pattern, base in _table()["numbers"] if re.search(pattern, name))
+    number = next(bases, default) + place.number
+    number = max(number, schema.get("minimum", number))
+    number = min(number, schema.get("maximum", number))
+    return ceil(number) if is_integer else number
 
 
 def _spaced(name: str) -> str:
