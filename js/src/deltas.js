@@ -57,8 +57,8 @@ export class Patch {
   /** @type {any[]} */
   #root;
   #limits;
-  // The containers that were copied here.
-  #own = new Set();
+  // The containers that were copied since the value was read.
+  #own = new WeakSet();
 
   /**
    * @param {any} value
@@ -70,6 +70,7 @@ export class Patch {
   }
 
   get value() {
+    this.#own = new WeakSet();
     return this.#root[0];
   }
 

@@ -103,11 +103,8 @@ export class SSEDecoder {
     this.#line = "";
     if (line === "") return this.#endEvent(events);
     const [, name, value] = /** @type {RegExpExecArray} */ (/^([^:]*)(?:: ?)?([^]*)$/.exec(line));
-    if (name === "data") {
-      this.#data.push(value);
-      return;
-    }
-    this.#size -= line.length;
+    if (name === "data") this.#data.push(value);
+    else this.#size -= line.length;
     if (name === "event") {
       this.#type = value;
     } else if (name === "id" && !value.includes("\0")) {

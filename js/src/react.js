@@ -122,13 +122,8 @@ export function useParts(source, options = {}) {
 function useRead(source, options, empty, fieldsOf, read) {
   // Headers and functions may be new objects in each render; what is read is the same.
   const isEndpoint = typeof source === "object" && source !== null && "api" in source;
-  const key = isEndpoint
-    ? "api"
-    : source instanceof URL
-      ? source.href
-      : typeof source === "function"
-        ? "function"
-        : (source ?? null);
+  const isMade = isEndpoint || typeof source === "function";
+  const key = isMade ? typeof source : isAddress(source) ? String(source) : (source ?? null);
   const id = JSON.stringify([options.key, isEndpoint ? String(source.api) : null]);
   const latest = useRef({ source, options, read });
   useEffect(() => {

@@ -7,8 +7,7 @@ import { Gap, InvalidMessage, SourceFailed } from "./errors.js";
 import { isObject } from "./parse/values.js";
 
 export { applyDelta } from "./deltas.js";
-export { Gap, InvalidMessage, JsonrillError } from "./errors.js";
-export { SourceFailed } from "./errors.js";
+export { Gap, InvalidMessage, JsonrillError, SourceFailed } from "./errors.js";
 
 /** @typedef {import("./deltas.js").Operation} Operation */
 /** @typedef {{code: string, message: string, [field: string]: any}} WireError */
@@ -25,8 +24,6 @@ export { SourceFailed } from "./errors.js";
  * next one shares everything that is equal.
  */
 export class Receiver {
-  /** The sender's value. @type {any} */
-  value = undefined;
   /** The number of the last change in the value. */
   n = 0;
   /** True if the stream is over. */
@@ -34,6 +31,7 @@ export class Receiver {
   /** The sender's error, if that is why. @type {WireError | null} */
   error = null;
   #limits;
+  #patch;
   #ordered = false;
   /** @type {string | null} */
   #last = null;
@@ -45,6 +43,12 @@ export class Receiver {
   /** @param {{limits?: Partial<typeof LIMITS>}} [options] */
   constructor({ limits } = {}) {
     this.#limits = { ...LIMITS, ...limits };
+    this.#patch = new Patch(undefined, this.#limits);
+  }
+
+  /** The sender's value. @type {any} */
+  get value() {
+    return this.#patch.value;
   }
 
   /**
@@ -54,9 +58,11 @@ export class Receiver {
    * @returns {boolean}
    */
   feed(message) {
+    const patch = this.#patch;
     try {
       return isObject(message) ? this.#adopt(message) : this.#change(message);
     } catch (error) {
+      this.#patch = patch;
       this.#isLost = true;
       throw error;
     }
@@ -77,6 +83,7 @@ export class Receiver {
   /** A receiver that stays as this one is now. */
   copy() {
     const copy = Object.assign(new Receiver(), this);
+    copy.#patch = new Patch(this.value);
     [copy.#ordered, copy.#last, copy.#done] = [this.#ordered, this.#last, this.#done];
     return copy;
   }
@@ -91,7 +98,8 @@ export class Receiver {
     checked(value, this.#limits.depth, this.#limits);
     tokensOf(last, this.#limits.depth);
     if (!done.every((/** @type {any} */ mark) => exists(value, mark))) refuse(done, "has marks outside the value");
-    Object.assign(this, { n, value, error: error ?? null, ended: end || error !== undefined });
+    this.#patch = new Patch(value, this.#limits);
+    Object.assign(this, { n, error: error ?? null, ended: end || error !== undefined });
     [this.#last, this.#ordered, this.#done, this.#isLost] = [message.last ?? null, ordered, done, false];
     return true;
   }
@@ -110,22 +118,23 @@ export class Receiver {
       steps = steps.slice(1);
     }
     if (steps.length === 0 || this.ended) refuse(message, "is empty, or came after the end");
+    // One operation that fails changes nothing; several are undone by `feed`.
+    if (steps.length > 1) this.#patch = new Patch(this.value, this.#limits);
     return this.#apply(steps);
   }
 
   /** @param {any[]} steps */
   #apply(steps) {
-    const patch = new Patch(this.value, this.#limits);
     let [last, done, error, ended, isChanged] = [this.#last, this.#done, this.error, false, false];
     for (const item of steps) {
       const step = typeof item === "string" ? ["append", last, item] : item;
       const [name, argument] = Array.isArray(step) && !ended ? step : [];
       if (name === undefined) refuse(step, "has something that is not an operation, or came after the end");
       if (isOperation(step)) {
-        patch.apply(step);
+        this.#patch.apply(step);
         [last, isChanged] = [argument, true];
         if (this.#ordered) done = [];
-      } else if (name === "done" && step.length === 2 && exists(patch.value, argument)) {
+      } else if (name === "done" && step.length === 2 && exists(this.value, argument)) {
         done = [...done, argument];
       } else if (name === "end" && step.length === 1) {
         ended = true;
@@ -135,7 +144,7 @@ export class Receiver {
         refuse(name, "is not an operation, or does not fit the value");
       }
     }
-    Object.assign(this, { value: patch.value, n: this.n + 1, ended, error });
+    Object.assign(this, { n: this.n + 1, ended, error });
     [this.#last, this.#done] = [last, done];
     return isChanged;
   }

@@ -6,6 +6,7 @@ import { contains, exists, isOperation, LIMITS, SURROGATE } from "./deltas.js";
 import { InvalidJSON, JsonrillError, LimitExceeded, SourceFailed, StreamClosed } from "./errors.js";
 import { Parser } from "./fragments.js";
 import { isObject, put } from "./parse/values.js";
+import { toPointer } from "./paths.js";
 import { elementsOf } from "./receive.js";
 
 /** @typedef {import("./deltas.js").Operation} Operation */
@@ -197,9 +198,9 @@ function compareObjects(old, fresh) {
   const removed = before.filter((key) => !Object.hasOwn(fresh, key));
   if (removed.length === before.length && before.length + after.length > 1) return [["set", "", fresh]];
   /** @type {Operation[]} */
-  const operations = removed.map((key) => ["remove", pointerOf([key])]);
+  const operations = removed.map((key) => ["remove", toPointer([key])]);
   for (const key of after) {
-    if (!Object.hasOwn(old, key)) operations.push(["set", pointerOf([key]), fresh[key]]);
+    if (!Object.hasOwn(old, key)) operations.push(["set", toPointer([key]), fresh[key]]);
     else operations.push(...inside(key, compare(old[key], fresh[key])));
   }
   return operations;
@@ -267,13 +268,8 @@ function compareStrings(old, fresh) {
  * @param {Operation[]} operations
  */
 function inside(key, operations) {
-  for (const operation of operations) operation[1] = pointerOf([key]) + operation[1];
+  for (const operation of operations) operation[1] = toPointer([key]) + operation[1];
   return operations;
-}
-
-/** @param {readonly (string | number)[]} path */
-function pointerOf(path) {
-  return path.map((key) => "/" + String(key).replaceAll("~", "~0").replaceAll("/", "~1")).join("");
 }
 
 // ---- text ----
@@ -288,7 +284,7 @@ function operationsOf(fragments) {
   // The values that begin here, by their pointers.
   const fresh = new Map();
   for (const { kind, path, text, value } of fragments) {
-    const pointer = pointerOf(path);
+    const pointer = toPointer(path);
     const key = /** @type {any} */ (path.at(-1));
     const parent = path.length === 0 ? undefined : fresh.get(pointer.slice(0, pointer.lastIndexOf("/")));
     const last = operations.at(-1);

@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { applyDelta, Gap, InvalidMessage, Receiver, receive } from "../src/receive.js";
 import { difference, Sender, send } from "../src/send.js";
-import { cases, chance, frozen, HARDER } from "./support.js";
+import { cases, chance, frozen, HARDER, hard, within } from "./support.js";
 import { edited, randomValue } from "./states.js";
 
 const copy = (value) => JSON.parse(JSON.stringify(value));
@@ -135,6 +135,48 @@ test("values keep their identity outside the changed path", () => {
   receiver.feed([2, ["append", "/a/t", "y"]]);
   assert.deepEqual([first.a, receiver.value.a], [{ t: "x" }, { t: "xy" }]);
   assert.equal(receiver.value.b, first.b);
+});
+
+test("a value that was read stays as it is, whatever comes and fails after it", () => {
+  const receiver = new Receiver();
+  receiver.feed({ n: 1, value: { a: "x", b: [1] } });
+  receiver.feed([["append", "/a", "y"]]);
+  const read = receiver.value;
+  for (const steps of [
+    [
+      ["append", "/a", "z"],
+      ["remove", "/c"],
+    ],
+    [["set", "/b/9", 1]],
+  ]) {
+    assert.throws(() => receiver.feed(steps), InvalidMessage);
+    assert.deepEqual(receiver.value, { a: "xy", b: [1] });
+    receiver.feed({ n: 1, value: { a: "xy", b: [1] } });
+  }
+  receiver.feed([2, ["set", "/b/0", 2]]);
+  assert.deepEqual(
+    [read, receiver.value],
+    [
+      { a: "xy", b: [1] },
+      { a: "xy", b: [2] },
+    ],
+  );
+});
+
+hard("linear: a receiver of a wide object", () => {
+  const messages = (count) => Array.from({ length: count }, (_, at) => ["set", `/key${at}`, at]);
+  const receive = (count) => {
+    const receiver = new Receiver();
+    receiver.feed({ n: 1, value: {} });
+    for (const message of messages(count)) receiver.feed([message]);
+  };
+  assert.ok(
+    within(
+      3,
+      () => receive(5_000),
+      () => receive(10_000),
+    ),
+  );
 });
 
 test("a state may be changed in place, and undefined and dates are as in JSON", () => {
