@@ -126,7 +126,7 @@ def _number(schema: dict[str, Any], place: Place, is_integer: bool) -> int | flo
     """Return the number that fits the name, or else one within the bounds."""
     name, default = _spaced(place.name), 1 if is_integer else 1.5
     bases = (base for pattern, base in _table()["numbers"] if re.search(pattern, name))
-    number = next(bases, default) + place.number
+    number: float = next(bases, default) + place.number
     number = max(number, schema.get("minimum", number))
     number = min(number, schema.get("maximum", number))
     return ceil(number) if is_integer else number
