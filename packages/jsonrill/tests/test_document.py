@@ -407,3 +407,13 @@ def test_what_is_wrong_in_a_list_is_found_at_its_place(row: str, limits: Limits 
         raise AssertionError("not refused")
 
     assert read(4) == read(700) == read(3_000) == read(len(text) - 1)
+
+
+@pytest.mark.parametrize("pieces", [[], [""], [b""], [b"", ""]])
+@pytest.mark.parametrize("repair", [False, True])
+def test_a_prefix_is_read_if_nothing_follows_it(pieces: list[Any], repair: bool) -> None:
+    document = Document(prefix="12", repair=repair)
+    for piece in pieces:
+        document.feed(piece)
+    assert document.flush()
+    assert document.value == 12

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import jsonrill
 from jsonrill import InvalidJSON, Truncated, updates, values
-from support import examples, pieces
+from support import by, examples, pieces
 from support.documents import same, texts
 from support.streams import collect
 
@@ -41,8 +41,12 @@ def test_values_grow_in_each_document(size: int) -> None:
     assert list(values([LINES.encode()], many=True)) == [{"a": 1}, {"a": [2]}, "x", True]
 
 
-def test_values_need_nothing_between_them() -> None:
-    assert list(values('{}[]{"a": 1}', many=True)) == [{}, [], {"a": 1}]
+@pytest.mark.parametrize("size", [1, 2, 100])
+def test_values_need_nothing_between_them(size: int) -> None:
+    text = '{}[]{"a": 1}"b"2.5[]-3true'
+    whole = [{}, [], {"a": 1}, "b", 2.5, [], -3, True]
+    shown = values(by(size, text), many=True)
+    assert all(any(same(value, want) for value in shown) for want in whole)
     assert list(values("", many=True)) == list(values(" \n", many=True)) == []
 
 
@@ -73,6 +77,32 @@ def test_an_error_is_an_update() -> None:
 
 def test_a_prefix_is_before_the_first_document() -> None:
     assert list(values(['"a": 1}\n{"b": 2}'], many=True, prefix="{")) == [{"a": 1}, {"b": 2}]
+
+
+@pytest.mark.parametrize(
+    ("pieces", "prefix", "shown"),
+    [([' "}'], '{"a":"', [{"a": " "}]), ([""], "12", [12]), (["\n[3]"], "[1]", [[1], [3]])],
+)
+def test_a_prefix_is_text_like_any_other(pieces: list[str], prefix: str, shown: list[Any]) -> None:
+    assert list(values(pieces, many=True, prefix=prefix)) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "kind", "offset"),
+    [
+        (b"[1] \xff", [[1]], InvalidJSON, 0),
+        (b'{"a": "x\xffy"}', [{"a": "x"}], InvalidJSON, 8),
+        (b'["x\xe2\x82', [["x"]], Truncated, 3),
+        (b"[1, \xe2\x82", [[1]], InvalidJSON, 4),
+    ],
+)
+def test_bytes_that_are_not_utf_8_have_a_place(
+    text: bytes, shown: list[Any], kind: type[InvalidJSON], offset: int
+) -> None:
+    for cut in ([text], [text[at : at + 1] for at in range(len(text))]):
+        values_, error = collect(values(cut, many=True))
+        assert values_[-1:] == shown
+        assert type(error) is kind and error.offset == offset
 
 
 def test_other_functions_read_one_document() -> None:

@@ -186,6 +186,20 @@ def test_the_limit_of_the_text_counts_for_each_value() -> None:
     assert len(errors) == 1 and "in root.rows[100][0]: pass limits=" in errors.pop()
 
 
+@pytest.mark.parametrize("limit", range(1, 12))
+def test_the_limit_of_a_value_holds_for_text_that_waited(limit: int) -> None:
+    text, limits = '[{"a": "","b":1}]', Limits(text=limit)
+    for prefix in ("", text[:9]):
+        source = text.removeprefix(prefix)
+        for repair in (True, False):
+            options = {"prefix": prefix, "repair": repair, "limits": limits}
+            _, error = collect(select(source, "[*]", **options))  # type: ignore[call-overload]
+            assert isinstance(error, LimitExceeded) and error.limit == "text"
+            assert error.offset == 1 + limit - len(prefix)
+    # It hung.
+    assert not collect(select('[{ ""}', "[*]", repair=True, limits=limits))[0]
+
+
 @hard
 def test_nothing_else_is_kept() -> None:
     row = json.dumps({"id": 1, "text": "x" * 1000})

@@ -12,7 +12,6 @@ from .driver import log_error
 from .errors import (
     CutShort,
     FieldNotFound,
-    InvalidJSON,
     JsonrillError,
     SourceFailed,
     stream_error,
@@ -28,6 +27,7 @@ from .eventstream import (
 )
 from .parse.create import PARSE_OPTIONS, create_machine
 from .parse.machine import Sink
+from .parse.states import END, EXPECTED
 from .pipeline import BAD_TEXT, Reading, Stage
 from .sources.explain import explain
 from .sources.opening import TEXT, Opened
@@ -272,18 +272,22 @@ class DocumentsStage(Stage):
             yield from self._end_document()
             self._is_skipping = False
             return
+        bad = b""
         try:
             text = piece if isinstance(piece, str) else self._decoder.decode(piece)
         except UnicodeDecodeError as error:
-            self.fail(InvalidJSON(f"expected UTF-8: {error.reason}"))
-            return
+            text, bad = error.object[: error.start].decode(), error.object[error.start :]
         first, *others = text.split("\x1e") if self._splits else [text]
         yield from self._read(first)
         for record in others:
             yield from self._end_document()
             yield from self._read(record)
+        yield from self._read_bytes(bad)
 
     def flush(self, cut: CutShort | None = None) -> Iterator[Any]:
+        yield from self._read_bytes(self._decoder.getstate()[0])
+        if self._options.get("prefix") and self._stage is None:
+            self._start()
         was_open = self._stage is not None
         yield from self._end_document(cut)
         # If the provider cut the answer, more documents might have come.
@@ -298,7 +302,8 @@ class DocumentsStage(Stage):
         while text and not self.ended and not self._is_skipping:
             stage = self._stage
             if stage is None:
-                text = text.lstrip(" \t\r\n\ufeff")
+                if not self._options.get("prefix"):
+                    text = text.lstrip(" \t\r\n\ufeff")
                 if not text:
                     break
                 stage = self._start()
@@ -308,6 +313,15 @@ class DocumentsStage(Stage):
             self._check(stage)
             if text:
                 yield from self._end_document()
+
+    def _read_bytes(self, data: bytes) -> Iterator[Any]:
+        """Read bytes that are not UTF-8, or half a character; the document's stage refuses them."""
+        if data and self._stage is not None and self._end.offset is not None:
+            yield from self._end_document()
+        if data and not self.ended and not self._is_skipping:
+            stage = self._stage or self._start()
+            yield from stage.feed(data)
+            self._check(stage)
 
     def _start(self) -> Stage:
         """Begin a document."""
@@ -331,10 +345,14 @@ class DocumentsStage(Stage):
         try:
             self._probe.feed(text[len(self._tail) :])
         except JsonrillError as error:
-            if self._end.offset is not None and error.offset is not None:
-                self._tail = ""
+            if error.offset is not None:
                 end = max(error.offset - self._tail_start, 0)
-                return text[:end], text[end:]
+                # A number is complete if what follows begins another value.
+                is_number = getattr(error, "expected", "") == EXPECTED[END]
+                if self._end.offset is not None or (is_number and text[end] in '{["tfn'):
+                    self._tail = ""
+                    return text[:end], text[end:]
+                end = len(text)
         if self._end.offset is not None:
             end = max(self._end.offset - self._tail_start, 0)
         self._tail_start += end
@@ -345,7 +363,8 @@ class DocumentsStage(Stage):
         stage, self._stage = self._stage, None
         if stage is not None:
             tail, self._tail = self._tail, ""
-            yield from stage.feed(tail)
+            if tail:
+                yield from stage.feed(tail)
             yield from stage.flush(cut)
             stage.ended = stage.error is not None
             self._check(stage)

@@ -247,14 +247,17 @@ class Tokens:
         if self._held:
             text = self._held + text
             self._held = ""
-        while self._offset + len(text) > self._text_limit:
+        while True:
             limit, room = self._text_limit, self._text_limit - self._offset
             self._run(text[:room])
-            if self._text_limit <= limit:
+            text = text[room:]
+            if text and self._text_limit <= limit:
                 raise self._over("text", self._limits.text, self._held, len(self._held))
-            text = self._held + text[room:]
+            if not text and self._offset + len(self._held) <= self._text_limit:
+                return
+            # A sink has moved the limit: read on under the new one.
+            text = self._held + text
             self._held = ""
-        self._run(text)
 
     def _feed_other(self, data: Any) -> None:
         """Read bytes, or a subclass of str."""
@@ -335,6 +338,8 @@ class Tokens:
                 if after == pos and self._state != DIGITS:
                     return pos
                 pos = after
+                if self._offset + end > self._text_limit:  # a sink has moved it
+                    return pos
             elif self._closes(char):
                 pos = self._close(pos)
             else:
@@ -488,12 +493,12 @@ class Tokens:
     def _open_string(self, pos: int) -> None:
         """Begin the string or key whose quote is at `pos`."""
         self._token = self._offset + pos
-        self._stop = min(self._token + 1 + self._string_limit, self._text_limit)
         if self._state <= FIRST_ELEMENT:
             self._sink.start_string(self._token)
             self._state = STRING
         else:
             self._state = KEY
+        self._stop = min(self._token + 1 + self._string_limit, self._text_limit)
 
     def _text(self, text: str, pos: int, end: int) -> int:
         """Take the text of a string or key; return where its quote or an invalid escape is."""
@@ -640,7 +645,7 @@ class Machine(Tokens):
     def _run(self, text: str) -> None:
         pos, end = 0, len(text)
         self._budget = 4 * end
-        while pos < end:
+        while pos < end and self._offset + end <= self._text_limit:
             start = pos
             if self._state == STRING or self._state == KEY:
                 pos = self._text(text, pos, end)
@@ -650,6 +655,8 @@ class Machine(Tokens):
                 pos = self._tokens(text, pos, end)
             if pos == start:
                 raise self._unexpected(text, pos)
+        if pos < end:
+            self._held = text[pos:]
         if "\n" in text:
             self._count_lines(text, end - len(self._held))
         self._offset += end - len(self._held)
@@ -665,6 +672,7 @@ class Machine(Tokens):
             is_bom = not self._has_begun and BOM_UTF8.startswith(self._tail)
             kind = Truncated if is_bom or self._state in (STRING, KEY) else InvalidJSON
             raise self._cut_error(kind, "the rest of a UTF-8 character", cut)
+        self._feed_text("")  # a prefix, if nothing came after it
         if self._state == DIGITS and not self.frames and NUMBER.fullmatch(self._token_text):
             if cut is not None:
                 raise self._cut_error(Truncated, "the rest of the number", cut)

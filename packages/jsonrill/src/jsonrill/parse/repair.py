@@ -130,12 +130,13 @@ class RepairMachine(Tokens):
         """Read a piece up to its end, or up to a character that cannot be decided yet."""
         pos, end = 0, len(text)
         self._budget = 4 * end
-        while pos < end:
+        while pos < end and self._offset + end <= self._text_limit:
             after = self._read(text, pos, end)
             if after == WAIT:
-                self._held = text[pos:]
                 break
             pos = after
+        if pos < end:
+            self._held = text[pos:]
         pos = end - len(self._held)
         if pos > 0:
             self._before = text[pos - 1]
@@ -181,9 +182,7 @@ class RepairMachine(Tokens):
         if self._tail:
             raise self._too_short("the rest of a UTF-8 character")
         self._is_last = True
-        held = self._held
-        self._held = ""
-        self._run(held)
+        self._feed_text("")
         if self._state == BEFORE and self._is_noted:
             raise self._error_here(InvalidJSON, "a value", "but the text has none")
         if self._state == DIGITS and not self.frames and not self._is_cut:

@@ -92,7 +92,8 @@ def _explain_beginning(error: InvalidJSON, text: str, is_strict: bool) -> Invali
             why += f": {quote(begun)}"
         return _reworded(error, why)
     if not begun:
-        return _reworded(error, "the text is empty")
+        is_empty = isinstance(error, Truncated)
+        return _reworded(error, "the text is empty") if is_empty else error
     message, hint = _beginning(begun, is_strict)
     if not message:
         return error
