@@ -308,6 +308,30 @@ def test_dataclasses_and_models_are_objects(frozen: bool) -> None:
     assert sender.feed([Step(Kind.PLAN, Model(title="Oslo", tags=("a",)))]) is None
 
 
+class Key(str):
+    """Like a member of an enumeration, it is written in another way than it is printed."""
+
+    def __str__(self) -> str:
+        return "printed"
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_keys_may_be_of_a_subclass_of_str(frozen: bool) -> None:
+    sender, receiver = Sender(frozen=frozen), Receiver()
+    states: list[Any] = [{Key("city"): 1, "n": 1}, {Key("city"): 2, "n": 1}, {"n": 1}]
+    for state in states:
+        receiver.feed(sender.feed(state))
+        assert receiver.value == json.loads(json.dumps(state))
+
+
+def test_a_sender_shares_nothing_with_its_changes() -> None:
+    sender = Sender()
+    sender.feed({})
+    change: Any = sender.feed({"list": [1]})
+    change[1][2].append(2)
+    assert sender.snapshot() == {"n": 2, "value": {"list": [1]}, "last": "/list"}
+
+
 LOOP: list[Any] = []
 LOOP.append(LOOP)
 
@@ -375,6 +399,8 @@ def test_a_stream_may_end_with_an_error() -> None:
     receiver.feed(sender.end(InvalidMessage("what")))
     assert receiver.error == {"code": "INVALID_MESSAGE", "message": "what"}
     assert receiver.ended and not receiver.is_complete("")
+    with pytest.raises(ValueError, match="code and a message"):
+        Sender().end({"code": "TIMEOUT"})
 
 
 # ---- receiving ----
@@ -486,7 +512,7 @@ EVENTS = (
 )
 
 
-@pytest.mark.parametrize("data", [LINES, EVENTS], ids=["lines", "events"])
+@pytest.mark.parametrize("data", [LINES, EVENTS, b"\xef\xbb\xbf" + EVENTS])
 @pytest.mark.parametrize("size", [1, 7, 1000])
 def test_bytes_are_lines_or_events(data: bytes, size: int) -> None:
     pieces = [data[at : at + size] for at in range(0, len(data), size)]

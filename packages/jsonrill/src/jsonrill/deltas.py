@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from io import BytesIO
 from math import isfinite
 from operator import eq, is_
 from pickle import Pickler
+from sys import maxsize
 from typing import Any, Final
 
 from .errors import DEFAULT_LIMITS, InvalidMessage, Limits
@@ -28,15 +29,11 @@ from .paths import ABSENT, to_pointer
 
 Operation = list[Any]
 
-MAX_LEVELS: Final = 256
 # A splice that keeps fewer characters is longer than a `set` of the new string.
 _MIN_KEPT: Final = 24
 # Objects with more members are compared by their ends first.
 _FEW: Final = 16
-_SCALARS: Final = frozenset({str, int, float, bool, type(None)})
-_JSON_TYPES: Final = _SCALARS | {dict, list}
-# The number of items in each operation on a value.
-LENGTHS: Final = {"set": 3, "append": 3, "splice": 5, "remove": 2}
+_JSON_TYPES: Final = frozenset({dict, list, str, int, float, bool, type(None)})
 _INDEX: Final = re.compile("0|[1-9][0-9]{0,15}")
 _BAD_ESCAPE: Final = re.compile("~(?![01])")
 
@@ -44,68 +41,52 @@ _BAD_ESCAPE: Final = re.compile("~(?![01])")
 # ---- values ----
 
 
-def plain(value: Any, levels: int = MAX_LEVELS) -> Any:
-    """Return a deep copy that consists of JSON types; models and dataclasses become objects."""
-    kind = type(value)
-    if value is None or kind is bool or kind is int or (kind is float and isfinite(value)):
-        return value
+def plain(value: Any, limits: Limits = DEFAULT_LIMITS, depth: int = 0) -> Any:
+    """Return a deep copy that consists of JSON types; models and dataclasses become objects.
+
+    `depth` is the number of containers around the value.
+    """
     if isinstance(value, str):
-        return _join_surrogates(str.__str__(value))
+        if len(value) > limits.string:
+            raise ValueError(f"a string has more than {limits.string} characters")
+        return _joined(value)
+    if value is None or isinstance(value, bool):
+        return value
     if isinstance(value, int):
         return int(value)
     if isinstance(value, float):
         if isfinite(value):
             return float(value)
         raise ValueError(f"{value!r} is not a JSON value")
-    if levels == 0:
-        raise ValueError(f"the value has more than {MAX_LEVELS} levels, or contains itself")
-    if kind is dict or isinstance(value, Mapping):
-        return {_plain_key(key): plain(item, levels - 1) for key, item in value.items()}
+    if depth >= limits.depth:
+        raise ValueError(f"the value has more than {limits.depth} levels, or contains itself")
+    if type(value) is dict or isinstance(value, Mapping):
+        return {_plain_key(key): plain(item, limits, depth + 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(item, levels - 1) for item in value]
+        return [plain(item, limits, depth + 1) for item in value]
     if hasattr(value, "model_dump"):
-        return plain(value.model_dump(mode="json"), levels)
+        return plain(value.model_dump(mode="json"), limits, depth)
     if is_dataclass(value) and not isinstance(value, type):
         members = {field.name: getattr(value, field.name) for field in fields(value)}
-        return plain(members, levels)
-    raise TypeError(f"a {kind.__name__} is not a JSON value: {value!r:.80}")
+        return plain(members, limits, depth)
+    raise TypeError(f"a {type(value).__name__} is not a JSON value: {value!r:.80}")
 
 
 def _plain_key(key: Any) -> str:
     if not isinstance(key, str):
         raise TypeError(f"the keys of a JSON object are strings, not {key!r:.80}")
-    return _join_surrogates(str.__str__(key))
+    return _joined(key)
 
 
-def _join_surrogates(text: str) -> str:
-    """Join the halves of surrogate pairs, as a JSON reader does."""
+def _joined(text: str) -> str:
+    """Return a plain string in which the halves of surrogate pairs are joined, as in JSON."""
+    text = str.__str__(text)
     if text.isascii() or not SURROGATE.search(text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
 # ---- difference ----
-
-
-def _encode(value: Any) -> bytes:
-    """Return bytes that tell 1, 1.0 and True apart, which `==` does not.
-
-    Pickling takes half the time of `json.dumps`, and without a memo its result does not depend on
-    which strings are the same object.
-    """
-    buffer = BytesIO()
-    pickler = Pickler(buffer, 4)
-    pickler.fast = True
-    try:
-        pickler.dump(value)
-    except Exception:  # an object without a pickle, or a list in itself
-        return _encode(plain(value))
-    return buffer.getvalue()
-
-
-def _is_equal(old: Any, new: Any) -> bool:
-    """Return whether two values are certainly equal. Members may have to be in the same order."""
-    return bool(old == new) and _encode(old) == _encode(new)
 
 
 def difference(old: Any, new: Any) -> list[Operation]:
@@ -115,56 +96,47 @@ def difference(old: Any, new: Any) -> list[Operation]:
     """
     if old is new:
         return []
-    if type(new) not in _JSON_TYPES:
-        new = plain(new)
-    if type(old) not in _JSON_TYPES:
-        old = plain(old)
-    kind = type(new)
-    if type(old) is not kind:
-        return [["set", "", plain(new)]]
-    if kind is dict:
-        return _compare_objects(old, new)
-    if kind is list:
-        return _compare_lists(old, new)
-    if old == new:
-        return []
-    if kind is str:
-        return _compare_strings(_join_surrogates(old), _join_surrogates(new))
+    old, new = _outermost(old), _outermost(new)
+    if type(old) is type(new):
+        if type(new) is dict:
+            return _compare_objects(old, new)
+        if type(new) is list:
+            return _compare_lists(old, new)
+        if old == new:
+            return []
+        if type(new) is str:
+            return _compare_strings(_joined(old), _joined(new))
     return [["set", "", plain(new)]]
 
 
+def _outermost(value: Any) -> Any:
+    """Return the value if it is of a JSON type, else a copy that is."""
+    return value if type(value) in _JSON_TYPES else plain(value)
+
+
 def _compare_objects(old: dict[str, Any], new: dict[str, Any]) -> list[Operation]:
-    if len(old) <= _FEW and _is_equal(old, new):
-        return []
-    operations = [["remove", to_pointer((key,))] for key in sorted(old.keys() - new.keys())]
-    most = len(operations) + len(new)
-    for key in _unequal_keys(old, new):
-        before, item = old.get(key, ABSENT), new[key]
-        if before is ABSENT:
-            operations.append(["set", to_pointer((_plain_key(key),)), plain(item)])
-        elif before is not item:
-            operations += _inside(key, difference(before, item))
-    if 1 < most == len(operations) and all(map(_replaces_member, operations)):
+    if len(old) + len(new) > 1 and old.keys().isdisjoint(new):
         return [["set", "", plain(new)]]
+    operations = [["remove", to_pointer((_plain_key(key),))] for key in old if key not in new]
+    for key in _unequal_keys(old, new):
+        name = _plain_key(key)
+        if key in old:
+            operations += _inside(name, difference(old[key], new[key]))
+        else:
+            operations.append(["set", to_pointer((name,)), plain(new[key])])
     return operations
 
 
-def _replaces_member(operation: Operation) -> bool:
-    return operation[0] in ("set", "remove") and operation[1].rfind("/") == 0
-
-
-def _unequal_keys(old: dict[str, Any], new: dict[str, Any]) -> Iterable[str]:
-    """Return the keys of `new`, in a large object without most of those with equal members."""
+def _unequal_keys(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+    """Return the keys of `new`, in a large object without those of equal members at both ends."""
     count, keys = len(old), list(new)
     if count <= _FEW or list(old) != keys[:count]:
         return keys
-    front, back = _common_ends(list(old.values()), list(new.values())[:count])
+    front, back = _common_ends([*old.values()], [*new.values()][:count])
     return keys[front : count - back] + keys[count:]
 
 
 def _compare_lists(old: list[Any], new: list[Any]) -> list[Operation]:
-    if not _JSON_TYPES.issuperset(map(type, new)):
-        new = [item if type(item) in _JSON_TYPES else plain(item) for item in new]
     front, back = _common_ends(old, new)
     end = len(old) - back, len(new) - back
     operations: list[Operation] = []
@@ -192,32 +164,20 @@ def _compare_strings(old: str, new: str) -> list[Operation]:
 
 def _inside(key: str | int, operations: list[Operation]) -> list[Operation]:
     """Return the operations on a member or element as operations on its container."""
-    if operations:
-        step = to_pointer((key,))
-        for operation in operations:
-            operation[1] = step + operation[1]
+    for operation in operations:
+        operation[1] = to_pointer((key,)) + operation[1]
     return operations
 
 
 def _common_ends(old: Sequence[Any], new: Sequence[Any]) -> tuple[int, int]:
     """Return how many items at the beginning and at the end are equal."""
     front = _common_prefix(old, new)
-    if front == len(old) or front == len(new):
-        return front, 0
     return front, _common_prefix(old[front:][::-1], new[front:][::-1])
 
 
-def _common_prefix(old: Sequence[Any], new: Sequence[Any]) -> int:
-    count = _search_prefix(old, new, eq)
-    if type(old) is str:
-        return count
-    old, new = old[:count], new[:count]
-    if all(map(is_, old, new)) or _encode(old) == _encode(new):
-        return count
-    return _search_prefix(old, new, _is_equal)
-
-
-def _search_prefix(old: Sequence[Any], new: Sequence[Any], is_equal: Callable[..., bool]) -> int:
+def _common_prefix(
+    old: Sequence[Any], new: Sequence[Any], is_equal: Callable[[Any, Any], object] = eq
+) -> int:
     low, high = 0, min(len(old), len(new))
     while low < high:
         middle = (low + high + 1) // 2
@@ -225,7 +185,30 @@ def _search_prefix(old: Sequence[Any], new: Sequence[Any], is_equal: Callable[..
             low = middle
         else:
             high = middle - 1
+    if is_equal is eq and not _is_exact(old[:low], new[:low]):
+        return _common_prefix(old, new, _is_exact)
     return low
+
+
+def _is_exact(old: Sequence[Any], new: Sequence[Any]) -> bool:
+    """Return whether strings or lists of one length, equal for `==`, are certainly equal."""
+    return type(old) is str or all(map(is_, old, new)) or _encode(old) == _encode(new)
+
+
+def _encode(value: Any) -> bytes:
+    """Return bytes that tell 1, 1.0 and True apart, which `==` does not.
+
+    Pickling takes a fifth of the time of `json.dumps`, and without a memo its result does not
+    depend on which strings are the same object.
+    """
+    buffer = BytesIO()
+    pickler = Pickler(buffer, 4)
+    pickler.fast = True
+    try:
+        pickler.dump(value)
+    except Exception:  # an object without a pickle, or a list in itself
+        return _encode(plain(value))
+    return buffer.getvalue()
 
 
 def _matches(
@@ -262,30 +245,33 @@ def _matches(
 # ---- pointers ----
 
 
-def tokens_of(pointer: Any, limit: int = MAX_LEVELS) -> list[str]:
+def tokens_of(pointer: Any, limit: int = DEFAULT_LIMITS.depth) -> list[str]:
     """Return the keys of a JSON Pointer; InvalidMessage if it is not one."""
-    if pointer == "":
-        return []
-    if type(pointer) is not str or pointer[0] != "/" or _BAD_ESCAPE.search(pointer):
-        raise InvalidMessage(f"{pointer!r:.80} is not a JSON Pointer")
-    tokens = pointer[1:].split("/")
-    if len(tokens) > limit:
-        raise InvalidMessage(f"{pointer!r:.80} has more than {limit} levels")
-    if "~" in pointer:
-        tokens = [token.replace("~1", "/").replace("~0", "~") for token in tokens]
-    return tokens
+    is_pointer = type(pointer) is str and pointer[:1] in ("", "/")
+    if not is_pointer or _BAD_ESCAPE.search(pointer) or pointer.count("/") > limit:
+        raise InvalidMessage(f"{pointer!r:.80} is not a JSON Pointer of at most {limit} levels")
+    return [key.replace("~1", "/").replace("~0", "~") for key in pointer.split("/")[1:]]
 
 
 def resolve(value: Any, pointer: Any) -> Any:
     """Return the value at a JSON Pointer, ABSENT if there is none."""
     for token in tokens_of(pointer):
-        if type(value) is dict:
-            value = value.get(token, ABSENT)
-        elif type(value) is list and _INDEX.fullmatch(token) and int(token) < len(value):
-            value = value[int(token)]
-        else:
-            return ABSENT
+        value = _item(value, token)
     return value
+
+
+def _item(container: Any, token: str) -> Any:
+    """Return the member or element that a token names, ABSENT if there is none."""
+    if type(container) is dict:
+        return container.get(token, ABSENT)
+    if type(container) is list and (index := _index(token)) < len(container):
+        return container[index]
+    return ABSENT
+
+
+def _index(token: str) -> int:
+    """Return the index that a token names; one beyond every list if it is not an index."""
+    return int(token) if _INDEX.fullmatch(token) else maxsize
 
 
 # ---- apply ----
@@ -300,17 +286,8 @@ def apply_delta(previous: Any, delta: list[Operation], *, limits: Limits = DEFAU
         raise InvalidMessage(f"a delta is a list of operations, not {delta!r:.80}")
     patch = Patch(previous, limits)
     for operation in delta:
-        if not is_operation(operation):
-            raise InvalidMessage(f"{operation!r:.80} is not an operation")
         patch.apply(operation)
     return patch.value
-
-
-def is_operation(operation: Any) -> bool:
-    """Return whether this has the form of an operation on the value."""
-    if type(operation) is not list or not operation or type(operation[0]) is not str:
-        return False
-    return LENGTHS.get(operation[0]) == len(operation)
 
 
 class Patch:
@@ -322,7 +299,7 @@ class Patch:
     __slots__ = ("_limits", "_own", "_root")
 
     def __init__(self, value: Any, limits: Limits) -> None:
-        self._root = [value]
+        self._root = {"": value}
         self._limits = limits
         # The containers that were copied and have not been read, by id.
         self._own: dict[int, Any] = {}
@@ -330,90 +307,65 @@ class Patch:
     @property
     def value(self) -> Any:
         self._own.clear()
-        return self._root[0]
+        return self._root[""]
 
     @value.setter
     def value(self, value: Any) -> None:
         self._own.clear()
-        self._root[0] = value
+        self._root[""] = value
 
-    def apply(self, operation: Operation) -> None:
+    def apply(self, operation: Any) -> None:
         """Apply one operation. If it does not fit, the value stays as it was."""
+        if type(operation) is not list or len(operation) < 2:
+            raise InvalidMessage(f"{operation!r:.80} is not an operation")
         name, pointer, *arguments = operation
-        levels, parent, key = self._locate(pointer)
-        if name == "set":
-            check_value(arguments[0], levels, self._limits)
-            if type(parent) is list and key == len(parent):
-                parent.append(arguments[0])
-            else:
-                parent[key] = arguments[0]
-        elif not _has(parent, key) or (name == "remove" and parent is self._root):
-            raise InvalidMessage(f"there is nothing to {name} at {pointer!r:.80}")
-        elif name == "remove":
-            del parent[key]
-        elif name == "append":
-            self._append(parent, key, *arguments)
-        else:
-            parent[key] = self._splice(parent[key], levels, *arguments)
+        depth, parent, token = self._locate(pointer)
+        key: Any = _index(token) if type(parent) is list else token
+        old = _item(parent, token)
+        match name, old, arguments:
+            case "set", _, [new] if key == len(parent):
+                parent.append(self.checked(new, depth))
+            case "set", _, [new] if old is not ABSENT or type(parent) is dict:
+                parent[key] = self.checked(new, depth)
+            case "remove", _, [] if old is not ABSENT and parent is not self._root:
+                del parent[key]
+            case "append", str(), [str() as new] if len(old) + len(new) <= self._limits.string:
+                # Without a second owner CPython extends a string in place: it is not copied.
+                parent[key] = ""
+                old += new
+                parent[key] = old
+            case "splice", str() | list(), [start, count, new] if type(new) is type(old):
+                parent[key] = self._splice(old, start, count, self.checked(new, depth))
+            case _:
+                raise InvalidMessage(f"{operation!r:.80} is not an operation, or does not fit")
 
-    def _locate(self, pointer: Any) -> tuple[int, Any, Any]:
-        """Return how many levels are left below `pointer`, and the container and key there."""
-        tokens = tokens_of(pointer, self._limits.depth)
-        own = self._own
+    def checked(self, value: Any, depth: int = 0) -> Any:
+        """Return a copy of a value inside `depth` containers; refuse what is not JSON."""
+        try:
+            return plain(value, self._limits, depth)
+        except (TypeError, ValueError) as error:
+            raise InvalidMessage(str(error)) from error
+
+    def _locate(self, pointer: Any) -> tuple[int, Any, str]:
+        """Return how many containers a pointer leads into, the last one, and the token in it."""
+        *tokens, last = "", *tokens_of(pointer, self._limits.depth)
         parent: Any = self._root
-        key: Any = 0
         for token in tokens:
-            container = parent[key] if _has(parent, key) else None
-            if id(container) not in own:
+            container = _item(parent, token)
+            if id(container) not in self._own:
                 if type(container) is not dict and type(container) is not list:
                     raise InvalidMessage(f"{pointer!r:.80} is not inside an object or list")
-                container = parent[key] = container.copy()
-                own[id(container)] = container
-            parent, key = container, token
-            if type(parent) is list:
-                if not _INDEX.fullmatch(token) or int(token) > len(parent):
-                    raise InvalidMessage(f"{pointer!r:.80} is not in the list")
-                key = int(token)
-        return self._limits.depth - len(tokens), parent, key
+                container = container.copy()
+                parent[_index(token) if type(parent) is list else token] = container
+                self._own[id(container)] = container
+            parent = container
+        return len(tokens), parent, last
 
-    def _append(self, parent: Any, key: Any, new: Any) -> None:
-        text = parent[key]
-        if type(text) is not str or type(new) is not str:
-            raise InvalidMessage(f"text is appended to a string, not {new!r:.40} to {text!r:.40}")
-        if len(text) + len(new) > self._limits.string:
-            raise InvalidMessage(f"a string has more than {self._limits.string} characters")
-        # Without a second owner CPython extends a string in place: a long one is not copied.
-        parent[key] = ""
-        text += new
-        parent[key] = text
-
-    def _splice(self, old: Any, levels: int, start: Any, count: Any, new: Any) -> Any:
-        if type(new) is not type(old) or type(old) not in (str, list):
-            raise InvalidMessage(f"{new!r:.40} cannot be spliced into {old!r:.40}")
+    def _splice(self, old: Any, start: Any, count: Any, new: Any) -> Any:
         is_range = type(start) is type(count) is int and 0 <= start <= start + count <= len(old)
         if not is_range:
             raise InvalidMessage(f"{start!r:.40}, {count!r:.40} is not a range of {old!r:.40}")
-        check_value(new, levels, self._limits)
         result = old[:start] + new + old[start + count :]
-        if type(result) is str:
-            check_value(result, 0, self._limits)
+        if type(result) is str and len(result) > self._limits.string:
+            raise InvalidMessage(f"a string has more than {self._limits.string} characters")
         return result
-
-
-def _has(parent: Any, key: Any) -> bool:
-    return key in parent if type(parent) is dict else key < len(parent)
-
-
-def check_value(value: Any, levels: int, limits: Limits) -> None:
-    """Refuse a value that is too deep, has a string that is too long, or is not JSON."""
-    kind = type(value)
-    if kind is str:
-        if len(value) > limits.string:
-            raise InvalidMessage(f"a string has more than {limits.string} characters")
-    elif kind is dict or kind is list:
-        if levels == 0:
-            raise InvalidMessage(f"a value has more than {limits.depth} levels")
-        for item in value.values() if kind is dict else value:
-            check_value(item, levels - 1, limits)
-    elif kind not in _SCALARS or (kind is float and not isfinite(value)):
-        raise InvalidMessage(f"{value!r:.80} is not a JSON value")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from codecs import BOM_UTF8
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable, Iterator
 from typing import Any, Unpack, overload
 
@@ -80,7 +81,7 @@ def receive(messages: Any, *, limits: Limits = DEFAULT_LIMITS) -> Any:
     lines or server-sent events. `Gap` if a message or the end is missing, `InvalidMessage` if one
     is wrong, `SourceFailed` if the sender reports an error.
     """
-    return drive(Pipe(MessageDecoder(limits), ValueReceiver(limits)), messages)
+    return drive(ValueReceiver(limits), messages)
 
 
 # ---- stages ----
@@ -98,9 +99,9 @@ class StateSender(Stage):
 
     def flush(self, cut: CutShort | None = None) -> list[Message]:
         """Return the last message."""
-        return self.stop(None)
+        return self.stop()
 
-    def stop(self, error: Exception | None) -> list[Message]:
+    def stop(self, error: Exception | None = None) -> list[Message]:
         """Return the last message; `error` is the reason for the end."""
         self.ended = True
         return _present(self._sender.end(error))
@@ -138,10 +139,10 @@ class TextSender(StateSender):
 
     def flush(self, cut: CutShort | None = None) -> list[Message]:
         messages = [] if self.ended else self._read(self._machine.flush, cut)
-        return messages + ([] if self.ended else self.stop(None))
+        return messages if self.ended else messages + self.stop()
 
     def snapshot(self) -> dict[str, Any] | None:
-        self._sender.value = self._recorder.value
+        self._sender.copy.value = self._recorder.value
         return self._sender.snapshot()
 
     def _read(self, read: Callable[[Any], object], text: Any) -> list[Message]:
@@ -153,12 +154,9 @@ class TextSender(StateSender):
             failure = error
         messages: list[Message] = []
         recorder, sender = self._recorder, self._sender
-        if recorder.started:
-            is_first = sender.n == 0
-            operations = recorder.take()[0] if is_first or recorder.is_dirty else []
-            if is_first:
-                sender.value = recorder.value
-            messages = _present(sender.write(operations))
+        if recorder.started and (recorder.is_dirty or not recorder.is_sent):
+            value = None if recorder.is_sent else recorder.value  # only for the first snapshot
+            messages = _present(sender.write(recorder.take()[0], value))
         return messages if failure is None else messages + self.stop(failure)
 
 
@@ -170,22 +168,42 @@ def _ignore_end() -> None:
     """Wait for `flush`: something may follow the value."""
 
 
-class MessageDecoder(Stage):
-    """Bytes → messages: each is one line, in an event stream after `data:`. Passes on others."""
+class ValueReceiver(Stage):
+    """Messages → the values after those that changed it. Errors have the last one in `value`.
+
+    Bytes are lines: each is a message, in an event stream after `data:`.
+    """
 
     def __init__(self, limits: Limits) -> None:
+        self._receiver = Receiver(limits=limits)
         self._limit = limits.text
         # The line that has not ended, in pieces, and its length.
         self._rest: list[bytes] = []
         self._size = 0
 
-    def feed(self, data: Any) -> Iterable[Any]:
-        return self._decode(bytes(data)) if isinstance(data, bytes | bytearray) else (data,)
+    def feed(self, data: Any) -> Iterator[Any]:
+        receiver = self._receiver
+        is_text = isinstance(data, bytes | bytearray | memoryview)
+        for message in self._messages(bytes(data)) if is_text else (data,):
+            if receiver.feed(message):
+                yield receiver.value
+            if receiver.ended:
+                self.ended = True
+                break
+        if (error := receiver.error) is not None:
+            self.fail(SourceFailed(f"the sender reports {error['code']}: {error['message']}"))
 
-    def flush(self, cut: CutShort | None = None) -> Iterable[Any]:
-        return self._decode(b"\n")
+    def flush(self, cut: CutShort | None = None) -> Iterator[Any]:
+        yield from self.feed(b"\n")
+        if not self.ended:
+            raise Gap("the messages stopped before the end")
 
-    def _decode(self, data: bytes) -> Iterator[Any]:
+    def rescue(self, error: Exception) -> Iterable[Any]:
+        if isinstance(error, JsonrillError):
+            error.value = self._receiver.value
+        raise error
+
+    def _messages(self, data: bytes) -> Iterator[Any]:
         *lines, rest = data.split(b"\n")
         if lines:
             lines[0] = b"".join((*self._rest, lines[0]))
@@ -194,12 +212,13 @@ class MessageDecoder(Stage):
         self._size += len(rest)
         if self._size > self._limit:
             raise InvalidMessage(f"a message has more than {self._limit} bytes")
-        for text in map(_text_of, lines):
-            if text and text != b"[DONE]":
-                yield _decode(text)
+        for line in map(_text_of, lines):
+            if line and line != b"[DONE]":
+                yield _decode(line)
 
 
 def _text_of(line: bytes) -> bytes:
+    line = line.removeprefix(BOM_UTF8)
     is_other = line.startswith((b":", b"event:", b"id:", b"retry:"))
     return b"" if is_other else line.removeprefix(b"data:").strip()
 
@@ -209,26 +228,3 @@ def _decode(text: bytes) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InvalidMessage(f"{text!r:.80} is not JSON") from error
-
-
-class ValueReceiver(Stage):
-    """Messages → the values after those that changed it. Errors have the last one in `value`."""
-
-    def __init__(self, limits: Limits) -> None:
-        self._receiver = Receiver(limits=limits)
-
-    def feed(self, message: Any) -> list[Any]:
-        receiver = self._receiver
-        values = [receiver.value] if receiver.feed(message) else []
-        self.ended = receiver.ended
-        if (error := receiver.error) is not None:
-            self.fail(SourceFailed(f"the sender reports {error['code']}: {error['message']}"))
-        return values
-
-    def flush(self, cut: CutShort | None = None) -> list[Any]:
-        raise Gap("the messages stopped before the end")
-
-    def rescue(self, error: Exception) -> Iterable[Any]:
-        if isinstance(error, JsonrillError):
-            error.value = self._receiver.value
-        raise error

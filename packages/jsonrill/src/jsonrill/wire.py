@@ -8,6 +8,8 @@
 [True, True, True]
 >>> receiver.value
 {'title': 'Oslo, Norway'}
+
+A sender has a receiver of its own, which holds what every other receiver holds.
 """
 
 from __future__ import annotations
@@ -15,18 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from .deltas import (
-    LENGTHS,
-    Operation,
-    Patch,
-    apply_delta,
-    check_value,
-    difference,
-    is_operation,
-    plain,
-    resolve,
-    tokens_of,
-)
+from .deltas import Operation, Patch, apply_delta, difference, plain, resolve, tokens_of
 from .errors import (
     DEFAULT_LIMITS,
     Gap,
@@ -42,17 +33,18 @@ from .paths import ABSENT
 Message = dict[str, Any] | list[Any] | str
 
 _MAX_NUMBER: Final = 2**53 - 1
-
-
 # The types of what a snapshot may contain besides the value.
 _MEMBERS: Final = {"last": str, "done": list, "ordered": bool, "end": bool, "error": dict, "v": int}
+# The steps of a change that do not change the value.
+_MARKS: Final = ("done", "end", "error")
 
 
 class Receiver:
     """Follows one sender: feed each message, decoded from JSON, and read `value`.
 
     `n` is the number of the last change in the value, `ended` whether the stream is over, and
-    `error` the sender's error, if that is why. `limits` bounds depth and strings.
+    `error` the sender's error, if that is why. `ordered`, `last` and `done` are as in a snapshot.
+    `limits` bounds depth and strings.
     """
 
     def __init__(self, *, limits: Limits = DEFAULT_LIMITS) -> None:
@@ -61,9 +53,9 @@ class Receiver:
         self.n = 0
         self.ended = False
         self.error: dict[str, Any] | None = None
-        self._ordered = False
-        self._last: str | None = None
-        self._done: set[str] = set()
+        self.ordered = False
+        self.last: str | None = None
+        self.done: set[str] = set()
         # Whether a message was missed or rejected since the last snapshot.
         self._is_lost = True
 
@@ -71,6 +63,10 @@ class Receiver:
     def value(self) -> Any:
         """The sender's value. It is never changed in place: the next one shares what is equal."""
         return self._patch.value
+
+    @value.setter
+    def value(self, value: Any) -> None:
+        self._patch.value = value
 
     def feed(self, message: Any) -> bool:
         """Apply a message; return whether the value changed. A repeated change is ignored.
@@ -88,13 +84,16 @@ class Receiver:
         """Return whether there is a value at this JSON Pointer, and it is final."""
         if self.n == 0 or resolve(self.value, pointer) is ABSENT:
             return False
-        if self.ended and self.error is None:
-            return True
         around = _prefixes(pointer)
-        if not self._ordered or self._last is None:
-            return not self._done.isdisjoint(around)
-        is_open = self._last in around or pointer in _prefixes(self._last)
-        return not is_open or not self._done.isdisjoint(around)
+        if (self.ended and self.error is None) or not self.done.isdisjoint(around):
+            return True
+        last = self.last
+        return (
+            self.ordered
+            and last is not None
+            and last not in around
+            and pointer not in _prefixes(last)
+        )
 
     def _adopt(self, message: dict[str, Any]) -> bool:
         """Replace everything by a snapshot."""
@@ -103,20 +102,15 @@ class Receiver:
                 raise InvalidMessage(f"{message[name]!r:.80} is not the {name} of a snapshot")
         if message.get("v", 1) != 1:
             raise InvalidMessage(f"version {message['v']!r:.80} of the wire is not supported")
-        n, value, error = (
-            _number(message.get("n")),
-            message.get("value", ABSENT),
-            message.get("error"),
-        )
+        n, done, error = _number(message.get("n")), message.get("done", []), message.get("error")
         if error is not None and (message.get("end") or not _is_error(error)):
             raise InvalidMessage(f"{error!r:.80} is not an error")
-        check_value(value, self._limits.depth, self._limits)
         tokens_of(message.get("last", ""), self._limits.depth)
-        done = message.get("done", [])
+        value = self._patch.checked(message.get("value", ABSENT))
         for mark in done:
             _check_exists(value, mark)
-        self.n, self._patch.value, self._done, self.error = n, value, set(done), error
-        self._last, self._ordered = message.get("last"), message.get("ordered", False)
+        self.n, self.value, self.done, self.error = n, value, set(done), error
+        self.last, self.ordered = message.get("last"), message.get("ordered", False)
         self.ended = message.get("end", False) or error is not None
         self._is_lost = False
         return True
@@ -128,49 +122,52 @@ class Receiver:
             raise InvalidMessage(f"{message!r:.80} is not a message")
         if type(steps[0]) is str or type(steps[0]) is list:
             if self._is_lost:
-                raise Gap(
-                    "a change without a number needs a snapshot first: ask the sender for one"
-                )
-        else:
-            n, steps = _number(steps[0]), steps[1:]
-            if self.n == 0 or n > self.n + 1:
-                raise Gap(f"message {n} came after message {self.n}: ask the sender for a snapshot")
-            if n <= self.n:
-                return False
-        if not steps or self.ended:
-            raise InvalidMessage(f"{message!r:.80} is empty, or came after the end")
-        before = ABSENT if len(steps) == 1 else self.value
+                raise Gap("a change without a number needs a snapshot first: ask for one")
+            return self.advance(steps)
+        n = _number(steps[0])
+        if self.n == 0 or n > self.n + 1:
+            raise Gap(f"message {n} came after message {self.n}: ask the sender for a snapshot")
+        return n > self.n and self.advance(steps[1:])
+
+    def advance(self, steps: list[Any], value: Any = ABSENT) -> bool:
+        """Apply the steps of the next change, all or none; return whether the value changed.
+
+        `value` is the result, if the caller knows it.
+        """
+        if not steps:
+            raise InvalidMessage("a change has at least one operation")
+        before = self.value if len(steps) > 1 else ABSENT
+        last, ended, error = self.last, self.ended, self.error
+        marks: list[str] = []
+        is_changed = False
         try:
-            changed = self._apply(steps)
+            for step in steps:
+                match step:
+                    case _ if ended:
+                        raise InvalidMessage(f"{step!r:.80} came after the end")
+                    case ["done", pointer]:
+                        _check_exists(self.value if value is ABSENT else value, pointer)
+                        marks.append(pointer)
+                    case ["end"]:
+                        ended = True
+                    case ["error", problem] if _is_error(problem):
+                        ended, error = True, problem
+                    case _:
+                        operation = ["append", last, step] if type(step) is str else step
+                        if value is ABSENT:
+                            self._patch.apply(operation)
+                        last, is_changed = operation[1], True
+                        marks = [] if self.ordered else marks
         except InvalidMessage:
             if before is not ABSENT:
-                self._patch.value = before
+                self.value = before
             raise
-        self.n += 1
-        return changed
-
-    def _apply(self, steps: list[Any]) -> bool:
-        last, done, error = self._last, self._done, self.error
-        is_changed = is_last = False
-        for step in steps:
-            if type(step) is str:
-                step = ["append", last, step]
-            if is_last or type(step) is not list:
-                raise InvalidMessage(f"{step!r:.80} is not an operation, or came after the end")
-            if is_operation(step):
-                self._patch.apply(step)
-                last, is_changed = step[1], True
-                done = set() if self._ordered else done
-            elif step[:1] == ["done"] and len(step) == 2:
-                _check_exists(self.value, step[1])
-                done = done | {step[1]}
-            elif step == ["end"]:
-                is_last = True
-            elif step[:1] == ["error"] and len(step) == 2 and _is_error(step[1]):
-                is_last, error = True, step[1]
-            else:
-                raise InvalidMessage(f"{step!r:.80} is not an operation")
-        self._last, self._done, self.error, self.ended = last, done, error, is_last
+        if value is not ABSENT:
+            self.value = value
+        if is_changed and self.ordered:
+            self.done = set()
+        self.done.update(marks)
+        self.n, self.last, self.ended, self.error = self.n + 1, last, ended, error
         return is_changed
 
 
@@ -187,16 +184,11 @@ class Sender:
         self, *, numbered: bool = True, ordered: bool = False, frozen: bool = False
     ) -> None:
         self._numbered = numbered
-        self._ordered = ordered
         self._frozen = frozen
-        self.n = 0
-        self.ended = False
-        self.error: dict[str, Any] | None = None
-        # What a receiver has, and the state to compare the next one with.
-        self.value: Any = None
+        # What every receiver has, and the state to compare the next one with.
+        self.copy = Receiver()
+        self.copy.ordered = ordered
         self._state: Any = None
-        self._last: str | None = None
-        self._done: set[str] = set()
 
     def feed(self, state: Any, done: Iterable[str] = ()) -> Message | None:
         """Return the message for this state, or None if nothing is new.
@@ -205,87 +197,81 @@ class Sender:
         them is refused with a ValueError, as is one that is not JSON.
         """
         self._check_open()
-        delta = difference(self._state, state) if self.n else [["set", "", plain(state)]]
-        for operation in delta:
-            self._check_done(operation)
-        value = apply_delta(self.value, delta)
-        marks = [mark for mark in done if self._done.isdisjoint(_prefixes(mark))]
-        for mark in marks:
-            _check_exists(value, mark)
-        self.value, self._state = value, state if self._frozen else value
-        self._done.update(marks)
-        return self.write([*delta, *(["done", mark] for mark in marks)])
+        copy = self.copy
+        steps = difference(self._state, state) if copy.n else [["set", "", plain(state)]]
+        value = apply_delta(copy.value, steps)
+        if copy.done:
+            self._check_done(steps, value)
+        marks = [["done", mark] for mark in done if copy.done.isdisjoint(_prefixes(mark))]
+        message = self.write([*steps, *marks], value)
+        self._state = state if self._frozen else copy.value
+        return message
 
     def end(self, error: Exception | Mapping[str, Any] | None = None) -> Message | None:
         """Return the last message: everything is final, or `error` says why it is not."""
         self._check_open()
-        self.error = None if error is None else _as_error(error)
-        self.ended = True
-        return self.write([["end"] if error is None else ["error", self.error]])
+        step = ["end"] if error is None else ["error", _as_error(error)]
+        return self.write([step], self.copy.value)
 
     def snapshot(self) -> dict[str, Any] | None:
         """Return the message for a receiver that joins now; None before the first state."""
+        copy = self.copy
         members = {
-            "last": self._last,
-            "done": sorted(self._done) or None,
-            "ordered": self._ordered or None,
-            "end": True if self.ended and self.error is None else None,
-            "error": self.error,
+            "last": copy.last,
+            "done": sorted(copy.done) or None,
+            "ordered": copy.ordered or None,
+            "end": True if copy.ended and copy.error is None else None,
+            "error": copy.error,
         }
         present = {name: item for name, item in members.items() if item is not None}
-        return {"n": self.n, "value": self.value, **present} if self.n else None
+        return {"n": copy.n, "value": copy.value, **present} if copy.n else None
 
-    def write(self, operations: list[Operation]) -> Message | None:
-        """Return the message with these operations on `value`, None if there are none."""
-        if self.n == 0:
-            self.n = 1
-            return self.snapshot()
-        if not operations:
+    def write(self, steps: list[Operation], value: Any) -> Message | None:
+        """Return the message with these steps, after which there is `value`; None without any."""
+        if not steps:
             return None
-        self.n += 1
-        message: list[Any] = [self.n] if self._numbered else []
-        for operation in operations:
-            is_short = operation[0] == "append" and operation[1] == self._last
-            message.append(operation[2] if is_short else operation)
-            if operation[0] in LENGTHS:
-                self._last = operation[1]
-        return message[0] if len(message) == 1 and type(message[0]) is str else message
+        copy, last = self.copy, self.copy.last
+        copy.advance(steps, value)
+        if copy.n == 1:
+            copy.last = None
+            return self.snapshot()
+        message: list[Any] = [copy.n] if self._numbered else []
+        for step in steps:
+            is_short = step[0] == "append" and step[1] == last
+            message.append(step[2] if is_short else step)
+            last = last if step[0] in _MARKS else step[1]
+        return _shortest(message)
 
     def merge(self, held: list[Any] | str, message: list[Any] | str) -> Message:
         """Merge a change that was not sent yet with the next one."""
-        self.n -= 1
-        merged = [held] if isinstance(held, str) else held[:]
+        self.copy.n -= 1
+        merged = [held] if isinstance(held, str) else held
         added = [message] if isinstance(message, str) else message[self._numbered :]
         if type(added[0]) is str and type(merged[-1]) is str:
-            merged[-1] += added.pop(0)
-        elif type(added[0]) is str and merged[-1][0] == "append":
-            merged[-1] = [*merged[-1][:2], merged[-1][2] + added.pop(0)]
-        merged += added
-        return merged[0] if len(merged) == 1 and type(merged[0]) is str else merged
+            added = [merged[-1] + added[0], *added[1:]]
+            merged = merged[:-1]
+        return _shortest([*merged, *added])
 
     def _check_open(self) -> None:
-        if self.ended:
+        if self.copy.ended:
             raise StreamClosed("the stream has ended; nothing more can be sent")
 
-    def _check_done(self, operation: Operation) -> None:
-        pointer = operation[1]
-        broken = self._done.intersection(_prefixes(pointer)) if self._done else set()
-        if operation[0] != "append":
-            broken.update(mark for mark in self._done if _moves(operation, mark))
-        if broken:
-            raise ValueError(f"the state changes {pointer!r}, but {min(broken)!r} is done")
+    def _check_done(self, steps: list[Operation], value: Any) -> None:
+        """Refuse a value in which something done is changed, removed or moved."""
+        done = self.copy.done
+        for name, pointer, *_ in steps:
+            touched = done.intersection(_prefixes(pointer))
+            if name != "append":
+                touched.update(mark for mark in done if mark.startswith(pointer + "/"))
+            for mark in touched:
+                new = resolve(value, mark)
+                if new is ABSENT or difference(resolve(self.copy.value, mark), new):
+                    raise ValueError(f"the state changes {mark!r}, which is done")
 
 
-def _moves(operation: Operation, mark: str) -> bool:
-    """Return whether an operation on a container replaces or moves the value at `mark`."""
-    name, pointer = operation[0], operation[1]
-    if not mark.startswith(pointer + "/"):
-        return False
-    if name != "splice":
-        return True
-    start, count, new = operation[2:]
-    index = int(mark[len(pointer) + 1 :].partition("/")[0])
-    return bool(index >= start and (index < start + count or count != len(new)))
+def _shortest(message: list[Any]) -> Message:
+    """Return a change without a number that is only a short append as that text (W5)."""
+    return message[0] if len(message) == 1 and type(message[0]) is str else message
 
 
 def _prefixes(pointer: str) -> list[str]:
@@ -309,13 +295,12 @@ def _is_error(error: Any) -> bool:
     return type(error) is dict and type(error.get("code")) is type(error.get("message")) is str
 
 
-def _as_error(error: Exception | Mapping[str, Any]) -> dict[str, Any]:
+def _as_error(error: Exception | Mapping[str, Any]) -> Any:
     """Return an error for the wire. The details of other exceptions are not for strangers."""
     if isinstance(error, Exception):
-        if not isinstance(error, JsonrillError):
-            error = SourceFailed("the source failed")
-        error = error.to_dict()
-    problem: dict[str, Any] = plain(error)
+        known = error if isinstance(error, JsonrillError) else SourceFailed("the source failed")
+        error = known.to_dict()
+    problem = plain(error)
     if not _is_error(problem):
         raise ValueError(f"an error has a code and a message, not {problem!r:.80}")
     return problem
