@@ -18,11 +18,12 @@ from jsonrill import parts
 from jsonrill.eventstream import SSEDecoder
 from jsonrill.testing import Call, FakeAnswer, Upstream
 from jsonrill_server import Run, RunFailed, Runs
+from jsonrill_server.failures import end_of_error
 from jsonrill_server.log import Lost, State
 from jsonrill_server.options import FORMATS, BadOption, Options, ViewOptions
-from jsonrill_server.produce import end_of_error
 from jsonrill_server.read import Position
-from jsonrill_server.runs import Meta, log_name
+from jsonrill_server.result import Meta
+from jsonrill_server.runs import log_name
 from support import SLACK
 
 TEXT = '{"title": "Soup ☕", "items": [{"n": 1}, {"n": 2.5}], "done": true}'
@@ -306,7 +307,7 @@ async def test_a_large_replay_gives_way_to_other_work() -> None:
 
     async with Runs() as runs:
         await runs.start("k", [document])
-        await until(lambda: not runs._running)
+        await until(lambda: not runs.lifecycle.running)
         working = asyncio.create_task(work())
         await listed(runs, "k", format="updates", send="delta")
         working.cancel()
@@ -390,9 +391,7 @@ ENDS = [
     (Refused(status_code=401), "UNAUTHORIZED"),
     (Refused(status=404), "SOURCE_REFUSED"),
     (Refused(status_code=503), "SOURCE_FAILED"),
-    (Refused(type="rate_limit_error"), "RATE_LIMITED"),
-    (Refused(body={"error": {"type": "authentication_error"}}), "UNAUTHORIZED"),
-    (Refused(response={"Error": {"Code": "ThrottlingException"}}), "RATE_LIMITED"),
+    (Refused(code="x", response=Refused(status_code=429)), "RATE_LIMITED"),
     (Refused(response={"ResponseMetadata": {"HTTPStatusCode": 403}}), "UNAUTHORIZED"),
     (TimeoutError(), "SOURCE_TIMEOUT"),
     (ValueError("secret"), "SOURCE_FAILED"),
@@ -506,16 +505,13 @@ async def test_a_stop_ends_a_run_or_hands_it_over(url: str) -> None:
 
 @sync
 async def test_a_run_without_a_name_ends_when_its_lease_is_over(
-    url: str, monkeypatch: pytest.MonkeyPatch
+    url: str,
 ) -> None:
-    async def die(*_: Any, **__: Any) -> None: ...
-
     ended: list[Run] = []
-    monkeypatch.setattr("jsonrill_server.runs.release", die)
     async with Runs(url, lease=0.3) as here, Runs(url, lease=0.3, on_end=ended.append) as there:
         await here.start("k", endless, on_end=ended.append)
         await asyncio.sleep(0.1)
-        here._running[log_name("k")].task.cancel()
+        here.lifecycle.running[log_name("k")].task.cancel()
         with pytest.raises(RunFailed) as failed:
             await listed(there, "k")
         await until(lambda: ended)
@@ -542,7 +538,7 @@ async def test_on_end_is_called_again_if_it_fails(url: str) -> None:
 
 
 def _state(runs: Runs, key: str) -> bool:
-    return not runs._tasks and not runs._running
+    return not runs.lifecycle.running
 
 
 @sync
@@ -554,9 +550,8 @@ async def test_on_end_is_left_to_another_process(url: str) -> None:
     await dead.start("k", ["x"])
     while (await dead.store.read(log_name("k"), 0))[0].state != State.ENDING:  # type: ignore[union-attr]
         await asyncio.sleep(0.01)
-    for run in dead._running.values():
-        run.task.cancel("killed")
-    dead._running.clear()
+    for run in dead.lifecycle.running.values():
+        run.task.cancel()
     async with Runs(url, lease=0.3, on_end=saved.append):
         await until(lambda: saved)
     assert (saved[0].key, saved[0].status, saved[0].text) == ("k", "complete", "x")

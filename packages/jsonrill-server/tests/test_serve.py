@@ -163,9 +163,12 @@ def test_a_server_that_is_told_to_stop_lets_readers_resume(tmp_path: Path) -> No
     store = f"sqlite:///{tmp_path}/x.db"
 
     async def read(server: Server, url: str) -> list[str]:
+        ids = []
         async with Events(f"{server.url}{url}?format=text") as events:
-            server.send(signal.SIGTERM)
-            return [event.id async for event in events]
+            async for event in events:
+                ids.append(event.id)
+                server.send(signal.SIGTERM)
+        return ids
 
     with Server(tmp_path, store=store) as server:
         with httpx2.Client(base_url=server.url, trust_env=False) as http:

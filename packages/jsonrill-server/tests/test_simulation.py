@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from jsonrill_server import log, memory, produce, read, runs
+from jsonrill_server import lifecycle, log, memory, produce, read
+from jsonrill_server.result import read_run
 from support import HARDER, hard
 from support.simulation import Stuck, Violation, simulate
 
@@ -38,10 +39,12 @@ def test_a_schedule_is_the_same_each_time() -> None:
 
 
 def _without_fencing(patch: pytest.MonkeyPatch) -> None:
-    def check(head: Any, write: log.Write) -> str:
-        return log.check(head, replace(write, epoch=head.epoch if head else 0))
+    def follows(write: log.Write, head: Any) -> bool:
+        epoch = head.epoch if head else 0
+        return memory_follows(replace(write, head=replace(write.head, epoch=epoch)), head)
 
-    patch.setattr(memory, "check", check)
+    memory_follows = memory.follows
+    patch.setattr(memory, "follows", follows)
 
 
 def _without_positions(patch: pytest.MonkeyPatch) -> None:
@@ -49,20 +52,22 @@ def _without_positions(patch: pytest.MonkeyPatch) -> None:
 
 
 def _with_repeated_appends(patch: pytest.MonkeyPatch) -> None:
-    def check(head: Any, write: log.Write) -> str:
-        return log.check(head, replace(write, after=head.last if head else 0, again=False))
+    def follows(write: log.Write, head: Any) -> bool:
+        last = head.last if head else 0
+        return memory_follows(replace(write, head=replace(write.head, last=last)), head)
 
-    patch.setattr(memory, "check", check)
+    memory_follows = memory.follows
+    patch.setattr(memory, "follows", follows)
 
 
 def _without_on_end(patch: pytest.MonkeyPatch) -> None:
     async def settle(self: Any, writer: produce.Writer, on_end: Any) -> None:
-        await writer.append([], state=log.State.ENDED)
-        run = await self._result(writer.key)
+        await writer.append(state=log.State.ENDED)
+        run = await read_run(self.store, writer.key)
         if run is not None and on_end is not None:
             await on_end(run)
 
-    patch.setattr(runs.Runs, "_settle", settle)
+    patch.setattr(lifecycle.Lifecycle, "_settle", settle)
 
 
 @pytest.mark.parametrize(

@@ -41,22 +41,18 @@ class SharedStore(MemoryStore):
             self._world.changed(key)
         return former
 
-    async def create(self, key: str, new: NewLog, lease: float) -> Head | None:
-        head = await super().create(key, new, lease)
-        self._note(key)
+    async def try_create(self, key: str, new: NewLog, lease: float) -> Head | None:
+        head = await super().try_create(key, new, lease)
+        self._note(key, head)
         return head
 
-    async def claim(self, key: str, lease: float, *, force: bool = False) -> Head | None:
-        head = await super().claim(key, lease, force=force)
-        self._note(key)
+    async def try_write(self, key: str, write: Write) -> Head | None:
+        head = await super().try_write(key, write)
+        self._note(key, head)
         return head
 
-    async def append(self, key: str, write: Write) -> None:
-        await super().append(key, write)
-        self._note(key)
-
-    def _note(self, key: str) -> None:
-        if key in self._logs:
+    def _note(self, key: str, head: Head | None) -> None:
+        if head is not None:
             self._history.setdefault(key, []).append(_copied(self._logs[key]))
             self._world.changed(key)
 
@@ -89,14 +85,11 @@ class SimulatedStore(Store):
     async def probe(self) -> None:
         await self._call(self._world.store.probe)
 
-    async def create(self, key: str, new: NewLog, lease: float) -> Head | None:
-        return await self._call(lambda: self._world.store.create(key, new, lease))
+    async def try_create(self, key: str, new: NewLog, lease: float) -> Head | None:
+        return await self._call(lambda: self._world.store.try_create(key, new, lease))
 
-    async def claim(self, key: str, lease: float, *, force: bool = False) -> Head | None:
-        return await self._call(lambda: self._world.store.claim(key, lease, force=force))
-
-    async def append(self, key: str, write: Write) -> None:
-        await self._call(lambda: self._world.store.append(key, write))
+    async def try_write(self, key: str, write: Write) -> Head | None:
+        return await self._call(lambda: self._world.store.try_write(key, write))
 
     async def read(self, key: str, after: int, limit: int = 200) -> tuple[Head | None, list[Row]]:
         return await self._call(lambda: self._world.store.read(key, after, limit))
@@ -104,8 +97,8 @@ class SimulatedStore(Store):
     async def delete(self, key: str) -> None:
         await self._call(lambda: self._world.store.delete(key))
 
-    async def expire(self, limit: int = 20) -> list[str]:
-        return await self._call(lambda: self._world.store.expire(limit))
+    async def expire(self) -> list[str]:
+        return await self._call(self._world.store.expire)
 
     async def _call(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Send a request and wait for its answer. It is done even if nobody waits any more."""

@@ -17,8 +17,8 @@ from jsonrill_server.log import Lost, State, StoreError
 from jsonrill_server.options import FORMATS, Options, ViewOptions
 from jsonrill_server.read import Position, render
 from jsonrill_server.records import End, Record, from_bytes
-from jsonrill_server.result import Run
-from jsonrill_server.runs import Meta, Runs, log_name
+from jsonrill_server.result import Meta, Run
+from jsonrill_server.runs import Runs, log_name
 
 from . import loop as loops
 from .loop import PROCESS, Process, SimulatedLoop

@@ -5,9 +5,9 @@ the server       `serve(settings)` runs it; `create_app(settings)` is the ASGI a
 
     log.py       append-only logs; memory.py, sqlite.py, redis.py, postgres.py keep them
     records.py   what a record says; options.py, formats.py: how a reader sees a log
-    sources.py   any source → records; produce.py writes them
+    sources.py   any source → records; produce.py writes them; failures.py: why a source failed
     read.py      a log → events, from any position
-    runs.py      `Runs`: start, cancel, take over, end; result.py: `Run`
+    runs.py      `Runs`: start, cancel, read; lifecycle.py: ends, takeovers; result.py: `Run`
     web.py       responses for Starlette, FastAPI and Django
     settings.py  the server's settings; server.py its routes; serve.py its process; cli.py
     demo.py      simulated models

@@ -1,9 +1,9 @@
 """Append-only logs with one writer at a time. `(epoch, after)` is the whole concurrency control.
 
-Every claim gives a log another epoch. An append names the epoch of its writer and the number of the
-record that it follows, so a writer that was replaced is refused (`Fenced`), and records that the
-store had confirmed and then lost, for example in a failover, are noticed (`Lost`). An epoch is the
-former one plus a random number: one that was lost with its claim does not come again.
+Every claim gives a log another epoch. A write names the head that its writer knows, so a writer
+that was replaced is refused (`Fenced`), a write that is repeated is recognised, and records that
+the store had confirmed and then lost, for example in a failover, are noticed (`Lost`). An epoch is
+the former one plus a random number: one that was lost with its claim does not come again.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import re
 import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import IntEnum
 from importlib import import_module
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import Any, Final, NamedTuple
 
 # The version of the stored format. A store with another version is refused.
-FORMAT: Final = 7
+FORMAT: Final = 8
 
 
 class StoreError(Exception):
@@ -65,8 +65,8 @@ class Head:
     last: int  # the number of the last record
     state: int
     left: float  # the seconds that the writer's lease has left
-    meta: str
     size: int  # in bytes
+    meta: str
 
     @property
     def closed(self) -> bool:
@@ -83,32 +83,44 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NewLog:
-    """A log to create, in place of one that has ended if `replaces`.
+    """A log to create, perhaps in place of one that has ENDED, named by its `Head.log`.
 
-    Its owner has at most `most` logs: old ones that have ended make room.
+    Its owner has at most `most` logs: old ones that have ENDED make room.
     """
 
     meta: str
     owner: str = ""
     keep: float = 3600.0
     most: int = 10_000
-    replaces: bool = False
+    replaces: str = ""
     log: str = field(default_factory=lambda: secrets.token_hex(6))
 
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """Records that follow record `after`, from the writer of an epoch; the lease is renewed.
+    """Records to add after the head that a writer knows. The lease is renewed.
 
-    With `again` the same may have been written before; then nothing is added twice.
+    A claim is a write without records that changes the epoch; it may follow a later record.
     """
 
-    epoch: int
-    after: int
-    records: Sequence[bytes]
+    head: Head
     lease: float
-    state: State = State.OPEN
-    again: bool = False
+    records: Sequence[bytes]
+    state: int
+    epoch: int
+
+    def fields(self) -> dict[str, Any]:
+        """Return the fields for a statement of a database, without the records."""
+        return {
+            "epoch": self.head.epoch,
+            "last": self.head.last,
+            "state": self.head.state,
+            "lease": self.lease,
+            "count": len(self.records),
+            "size": sum(map(len, self.records)),
+            "next_epoch": self.epoch,
+            "next_state": self.state,
+        }
 
 
 def next_epoch(epoch: int = 0) -> int:
@@ -124,6 +136,53 @@ class Store(ABC):
     def __init__(self) -> None:
         self.signals = Signals()
 
+    async def create(self, key: str, new: NewLog, lease: float) -> Head | None:
+        """Create a log and become its writer; None if there is one. Repeated, return the same."""
+        head = await self.try_create(key, new, lease)
+        if head is None:
+            head, _ = await self.read(key, 0, 0)
+            if head is None:
+                raise TooManyLogs(f"there are {new.most} streams that have not ended")
+        return head if head.log == new.log else None
+
+    async def claim(
+        self, key: str, lease: float, *, state: State = State.OPEN, epoch: int | None = None
+    ) -> Head | None:
+        """Become the writer of a log in a state: by force, or in place of the writer of `epoch`."""
+        while True:
+            head, _ = await self.read(key, 0, 0)
+            if head is None or head.state != state or epoch not in (None, head.epoch):
+                return None
+            write = Write(head, lease, (), state, next_epoch(head.epoch))
+            if (claimed := await self.try_write(key, write)) is not None:
+                return claimed
+
+    async def append(
+        self,
+        key: str,
+        head: Head,
+        lease: float,
+        records: Sequence[bytes] = (),
+        state: State | None = None,
+    ) -> Head:
+        """Add records after a head, and change the state; Fenced or Lost if that is not possible.
+
+        The same write again changes nothing.
+        """
+        state = State(head.state) if state is None else state
+        changed = await self.try_write(key, Write(head, lease, records, state, head.epoch))
+        if changed is not None:
+            return changed
+        found, _ = await self.read(key, 0, 0)
+        if found is None:
+            raise Lost("the store has lost this log")
+        if found.epoch == head.epoch:
+            if (found.last, found.state) == (head.last + len(records), state):
+                return found
+            if found.last != head.last:
+                raise Lost("the store has lost records of this log")
+        raise Fenced("another writer has claimed the log, or it is closed")
+
     @abstractmethod
     async def open(self) -> None:
         """Connect; StoreError if the store was written in another format."""
@@ -132,16 +191,12 @@ class Store(ABC):
     async def close(self) -> None: ...
 
     @abstractmethod
-    async def create(self, key: str, new: NewLog, lease: float) -> Head | None:
-        """Create a log and become its writer; None if there is one. Repeated, return the same."""
+    async def try_create(self, key: str, new: NewLog, lease: float) -> Head | None:
+        """Create a log; None if there is another one, or no room."""
 
     @abstractmethod
-    async def claim(self, key: str, lease: float, *, force: bool = False) -> Head | None:
-        """Become the writer of a log that has not ENDED, if its lease expired or with `force`."""
-
-    @abstractmethod
-    async def append(self, key: str, write: Write) -> None:
-        """Add records, renew the lease, raise the state; Fenced or Lost if that is not possible."""
+    async def try_write(self, key: str, write: Write) -> Head | None:
+        """Return the head after a write; None if the log has another head than its writer knows."""
 
     @abstractmethod
     async def read(self, key: str, after: int, limit: int = 200) -> tuple[Head | None, list[Row]]:
@@ -151,71 +206,26 @@ class Store(ABC):
     async def delete(self, key: str) -> None: ...
 
     @abstractmethod
-    async def expire(self, limit: int = 20) -> list[str]:
-        """Delete expired logs; return the keys with an expired lease that are not ENDED."""
+    async def expire(self) -> list[str]:
+        """Delete expired logs; return some keys with an expired lease that are not ENDED."""
 
     @abstractmethod
     async def probe(self) -> None:
         """Raise StoreError unless the store takes writes."""
 
 
-def check(head: Head | None, write: Write) -> str:
-    """Return why a write is refused, DONE if it was done before, or nothing."""
-    count = len(write.records)
-    if head is None:
-        return "LOST"
-    if head.epoch != write.epoch:
-        return "FENCED"
-    if write.again and count and head.last == write.after + count:
-        return "DONE"
-    if head.last != write.after:
-        return "LOST"
-    is_closed = head.state == State.ENDED or (head.state == State.ENDING and count)
-    return "FENCED" if is_closed else ""
-
-
-def refuse(answer: str) -> None:
-    """Raise the error for a write that was refused."""
-    if answer == "FENCED":
-        raise Fenced("another writer has claimed the log, or it is closed")
-    if answer == "LOST":
-        raise Lost("the store has lost records of this log, or all of it")
-
-
-def refuse_more(new: NewLog) -> NoReturn:
-    raise TooManyLogs(f"there are {new.most} streams that have not ended")
-
-
-class Signal:
-    """Set when a log may have changed. Clear it, read, then wait."""
-
-    def __init__(self) -> None:
-        self._event = asyncio.Event()
-        self.clear = self._event.clear
-        self.set = self._event.set
-
-    async def wait(self, seconds: float) -> None:
-        try:
-            async with asyncio.timeout(seconds):
-                await self._event.wait()
-        except TimeoutError:
-            pass
-
-
 class Signals:
     """Wake the listeners of a log in this process."""
 
     def __init__(self) -> None:
-        self.listening: dict[str, set[Signal]] = {}
-        # Set when a listener is added, for stores that poll only if there are listeners.
-        self.wanted = asyncio.Event()
+        self.listening: dict[str, set[asyncio.Event]] = {}
 
     @contextmanager
-    def listen(self, key: str) -> Iterator[Signal]:
-        signal = Signal()
+    def listen(self, key: str) -> Iterator[asyncio.Event]:
+        """Yield an event that is set when a log may have changed. Clear it, read, then wait."""
+        signal = asyncio.Event()
         signals = self.listening.setdefault(key, set())
         signals.add(signal)
-        self.wanted.set()
         try:
             yield signal
         finally:
@@ -228,8 +238,15 @@ class Signals:
             signal.set()
 
     def wake_all(self) -> None:
-        for key in tuple(self.listening):
+        for key in self.listening:
             self.wake(key)
+
+
+async def wait_for(event: asyncio.Event, seconds: float) -> None:
+    """Wait until an event is set, or until the seconds are over."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
 
 
 async def cancel(*tasks: asyncio.Task[Any] | None) -> None:
@@ -249,24 +266,24 @@ async def cancel(*tasks: asyncio.Task[Any] | None) -> None:
 
 
 class _Kind(NamedTuple):
+    """A module and its class, how a URL is written, and a pattern of what follows the scheme."""
+
     module: str
     name: str
     form: str
-    extra: str = ""
+    rest: str
 
 
+# Drivers quote what they cannot parse, which may be part of a password. So a URL must be
+# unambiguous: an @ ends the password, and is escaped elsewhere.
+_NETWORK: Final = r"//([^/?#@]*@)?[^#@]*"
 KINDS: Final = {
-    "memory": _Kind("memory", "MemoryStore", "memory:"),
-    "sqlite": _Kind("sqlite", "SqliteStore", "sqlite:///file"),
-    "redis": _Kind("redis", "RedisStore", "redis://host", "redis"),
-    "postgresql": _Kind("postgres", "PostgresStore", "postgresql://host/database", "postgres"),
+    "memory": _Kind("memory", "MemoryStore", "memory:", ""),
+    "sqlite": _Kind("sqlite", "SqliteStore", "sqlite:///file", "///.+"),
+    "redis": _Kind("redis", "RedisStore", "redis://host", _NETWORK),
+    "postgresql": _Kind("postgres", "PostgresStore", "postgresql://host/database", _NETWORK),
 }
 _ALIASES: Final = {"rediss": "redis", "unix": "redis", "postgres": "postgresql"}
-# Drivers quote what they cannot parse, which may be part of a password. So a URL must be
-# unambiguous: user and password are escaped, and ports are numbers.
-_USER: Final = r"(?:[^/?#@%\s]|%[0-9A-Fa-f]{2})*@"
-_HOST: Final = r"(?:\[[^\]/?#@]*\]|[^/?#@:,\[\]]*)(?::\d*)?"
-_NETWORK: Final = re.compile(rf"//(?:{_USER})?{_HOST}(?:,{_HOST})*(?:/[^?#@]*)?(?:\?[^#]*)?")
 
 
 def open_store(url: str) -> Store:
@@ -276,23 +293,17 @@ def open_store(url: str) -> Store:
     if kind is None:
         forms = ", ".join(kind.form for kind in KINDS.values())
         raise ValueError(f"unknown kind of store: write one of {forms}")
-    is_right = {"memory": rest == "", "sqlite": rest.startswith("///") and len(rest) > 3}
-    if not is_right.get(kind.module, _NETWORK.fullmatch(rest) is not None):
+    try:
+        module = import_module(f".{kind.module}", __package__)
+        if not re.fullmatch(kind.rest, rest):
+            raise ValueError
+        store: Store = getattr(module, kind.name)(url)
+    except ModuleNotFoundError as error:
+        install = f"pip install 'jsonrill-server[{kind.module}]'"
+        raise ValueError(f"the store {kind.form} needs: {install}") from error
+    except ValueError:
         raise ValueError(
             f"write the URL of this store as {kind.form}; in a password write %40 for @, %2F for /,"
             " %3A for :, %23 for #, %3F for ?, %25 for %"
-        )
-    try:
-        module = import_module(f".{kind.module}", __package__)
-    except ModuleNotFoundError as error:
-        install = f"pip install 'jsonrill-server[{kind.extra}]'"
-        raise ValueError(f"the store {kind.form} needs: {install}") from error
-    store: Store = getattr(module, kind.name)(url)
+        ) from None
     return store
-
-
-def shown_url(url: str) -> str:
-    """Return a store's URL without user, password and parameters."""
-    scheme, _, rest = url.partition(":")
-    place, parameters, _ = rest.rpartition("@")[2].partition("?")
-    return f"{scheme}:{'//…@' if '@' in rest else ''}{place}{'?…' if parameters else ''}"

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from .log import Head, NewLog, Row, State, Store, Write, check, next_epoch, refuse, refuse_more
+from .log import Head, NewLog, Row, State, Store, Write, next_epoch
 
 
 @dataclass(slots=True)
@@ -36,47 +36,33 @@ class MemoryStore(Store):
 
     async def probe(self) -> None: ...
 
-    async def create(self, key: str, new: NewLog, lease: float) -> Head | None:
-        log = self._logs.get(key)
-        if log is None or (log.state == State.ENDED and new.replaces):
-            self._make_room(new)
-            now = self._clock()
-            self._logs[key] = _Log(new, next_epoch(), now + lease, now)
-        elif log.new.log != new.log:
-            return None
-        self.signals.wake(key)
-        return self._head(key)
-
-    async def claim(self, key: str, lease: float, *, force: bool = False) -> Head | None:
+    async def try_create(self, key: str, new: NewLog, lease: float) -> Head | None:
         log, now = self._logs.get(key), self._clock()
-        if log is None or log.state == State.ENDED or (log.until > now and not force):
+        if log.new.log != new.replaces if log else not self._make_room(new):
             return None
-        log.epoch, log.until = next_epoch(log.epoch), now + lease
+        self._logs[key] = _Log(new, next_epoch(), now + lease, now)
         self.signals.wake(key)
         return self._head(key)
 
-    def _make_room(self, new: NewLog) -> None:
+    def _make_room(self, new: NewLog) -> bool:
         mine = [(key, log) for key, log in self._logs.items() if log.new.owner == new.owner]
         old = sorted((log.used, key) for key, log in mine if log.state == State.ENDED)
-        surplus = len(mine) - new.most + 1
-        if surplus > len(old):
-            refuse_more(new)
-        for _, key in old[: max(surplus, 0)]:
+        surplus = max(len(mine) - new.most + 1, 0)
+        for _, key in old[:surplus]:
             del self._logs[key]
+        return surplus <= len(old)
 
-    async def append(self, key: str, write: Write) -> None:
-        if answer := check(self._head(key), write):
-            refuse(answer)
-            return
-        log = self._logs[key]
-        log.rows += [
-            Row(seq, write.epoch, data) for seq, data in enumerate(write.records, write.after + 1)
-        ]
+    async def try_write(self, key: str, write: Write) -> Head | None:
+        if not follows(write, self._head(key)):
+            return None
+        log, now = self._logs[key], self._clock()
+        first = len(log.rows) + 1
+        log.rows += [Row(seq, write.epoch, data) for seq, data in enumerate(write.records, first)]
         log.size += sum(map(len, write.records))
-        log.used = self._clock()
-        log.until = log.used + write.lease
-        log.state = max(log.state, write.state)
+        log.epoch, log.state = write.epoch, write.state
+        log.until, log.used = now + write.lease, now
         self.signals.wake(key)
+        return self._head(key)
 
     async def read(self, key: str, after: int, limit: int = 200) -> tuple[Head | None, list[Row]]:
         log = self._logs.get(key)
@@ -86,17 +72,23 @@ class MemoryStore(Store):
         if (log := self._logs.get(key)) is None:
             return None
         left = log.until - self._clock()
-        return Head(log.new.log, log.epoch, len(log.rows), log.state, left, log.new.meta, log.size)
+        return Head(log.new.log, log.epoch, len(log.rows), log.state, left, log.size, log.new.meta)
 
     async def delete(self, key: str) -> None:
         self._logs.pop(key, None)
         self.signals.wake(key)
 
-    async def expire(self, limit: int = 20) -> list[str]:
+    async def expire(self) -> list[str]:
         now = self._clock()
         for key in [key for key, log in self._logs.items() if log.used + log.new.keep < now]:
             await self.delete(key)
-        due = [
+        return [
             key for key, log in self._logs.items() if log.until < now and log.state != State.ENDED
         ]
-        return due[:limit]
+
+
+def follows(write: Write, head: Head | None) -> bool:
+    """Return whether a log has the head that a writer knows."""
+    if head is None or (head.epoch, head.state) != (write.head.epoch, write.head.state):
+        return False
+    return head.last == write.head.last or write.epoch != head.epoch

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 from jsonrill.eventstream import DONE, encode_event
 
 from .formats import VERSION, Rendering, rendering
-from .log import Head, Lost, Row, Store, StoreError, StoreUnavailable, cancel
+from .log import Head, Lost, Row, Store, StoreError, StoreUnavailable, cancel, wait_for
 from .options import Options, ViewOptions
 from .records import GONE, LOG_LOST, SLICE, End, Record, from_bytes
 
@@ -34,7 +34,7 @@ BROKEN: Final = End("error", "INTERNAL", "the stream cannot be shown in this for
 _ID: Final = re.compile(r"([0-9a-f]{1,32})-([0-9]{1,15})-([0-9]{1,9})\.([0-9]{1,6})-([0-9]{1,4})")
 
 # What attends to a log that nobody writes.
-Idle = Callable[[str, Head], asyncio.Task[None] | None]
+Idle = Callable[[str, Head], None]
 
 
 class Position(NamedTuple):
@@ -129,9 +129,8 @@ async def follow(
             if rows:
                 at = at._replace(epoch=rows[-1].epoch, seq=rows[-1].seq)
                 continue
-            if (working := idle(key, head)) is not None:
-                await asyncio.wait({working})
-            await signal.wait(lease / 3)
+            idle(key, head)
+            await wait_for(signal, lease / 3)
 
 
 async def _read(store: Store, key: str, after: int, lease: float) -> tuple[Head | None, list[Row]]:

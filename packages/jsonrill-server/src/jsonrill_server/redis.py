@@ -2,20 +2,22 @@
 
 One script does everything that changes a log, in one step. The keys begin with a prefix:
 
-* `…:head:<key>`, a hash with the head; `…:rows:<key>`, a list of `<epoch>:<record>`;
+* `…:log:<key>`, a list: the head, the meta, and each record as `<epoch>:<record>`;
 * `…:due`, a sorted set of the logs that are not ENDED by the end of their lease;
 * `…:owner:<owner>`, a sorted set of the owner's logs by age.
 
 Redis deletes logs that expire by itself. A change is published, and one connection per process
-listens. Head and records are written together, so a failover loses both or none of an append; then
-the next append, or the next reader, finds another number or another epoch than it knows.
+listens. Head and records are one value, so a failover loses both or none of an append; then the
+next append, or the next reader, finds another number or another epoch than it knows.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import asdict
 from typing import Any, Final, TypeVar
 
 import redis.asyncio
@@ -34,8 +36,6 @@ from .log import (
     Write,
     cancel,
     next_epoch,
-    refuse,
-    refuse_more,
 )
 
 T = TypeVar("T")
@@ -47,116 +47,95 @@ CONNECTING: Final[dict[str, Any]] = {
     "retry": Retry(NoBackoff(), 0),
     "socket_connect_timeout": 2,
 }
-# ARGV: operation, prefix, key, and the arguments of the operation.
+# ARGV: operation, prefix, key, the fields of the operation as JSON, and records.
 SCRIPT: Final = """
-local op, prefix, key = ARGV[1], ARGV[2], ARGV[3]
+local op, prefix, key, given = ARGV[1], ARGV[2], ARGV[3], cjson.decode(ARGV[4])
 local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local head_key, rows_key, due = prefix .. 'head:' .. key, prefix .. 'rows:' .. key, prefix .. 'due'
+local now = time[1] + time[2] / 1000000
+local due = prefix .. 'due'
 
-local function load()
-  local it = redis.call('HMGET', head_key, 'log', 'epoch', 'last', 'state', 'until', 'meta', 'size',
-    'owner', 'keep')
-  if not it[1] then return nil end
-  return {log = it[1], epoch = tonumber(it[2]), last = tonumber(it[3]), state = tonumber(it[4]),
-    ends = tonumber(it[5]), meta = it[6], size = tonumber(it[7]), owner = it[8],
-    keep = tonumber(it[9])}
+local function list(name) return prefix .. 'log:' .. name end
+local function owned(owner) return prefix .. 'owner:' .. owner end
+local function load(name)
+  local text = redis.call('LINDEX', list(name), 0)
+  return text and cjson.decode(text)
 end
-local function reply(it)
-  return {it.log, it.epoch, it.last, it.state, it.ends - now, it.meta, it.size}
+local function announce(name) redis.pcall('PUBLISH', prefix .. 'changed', name) end
+local function save(head)
+  redis.call('LSET', list(key), 0, cjson.encode(head))
+  redis.call('PEXPIRE', list(key), math.ceil(1000 * math.max(head.keep, head.ends - now)))
+  if head.state == 2 then
+    redis.call('ZREM', due, key)
+  else
+    redis.call('ZADD', due, head.ends, key)
+  end
+  announce(key)
 end
-local function save(it)
-  redis.call('HSET', head_key, 'log', it.log, 'epoch', it.epoch, 'last', it.last, 'state', it.state,
-    'until', it.ends, 'meta', it.meta, 'size', it.size, 'owner', it.owner, 'keep', it.keep)
-  local keep = math.max(it.keep, it.ends - now)
-  redis.call('PEXPIRE', head_key, keep)
-  redis.call('PEXPIRE', rows_key, keep)
-  if it.state == 2 then redis.call('ZREM', due, key) else redis.call('ZADD', due, it.ends, key) end
+local function reply(head, ...)
+  head.left = head.ends - now
+  return {cjson.encode(head), redis.call('LINDEX', list(key), 1), ...}
 end
-local function moved(which) redis.pcall('PUBLISH', prefix .. 'moved', which) end
-local function drop(which)
-  local owner = redis.call('HGET', prefix .. 'head:' .. which, 'owner')
-  if owner then redis.call('ZREM', prefix .. 'owner:' .. owner, which) end
-  redis.call('ZREM', due, which)
-  redis.call('DEL', prefix .. 'head:' .. which, prefix .. 'rows:' .. which)
-  moved(which)
+local function drop(name, owner)
+  redis.call('DEL', list(name))
+  redis.call('ZREM', due, name)
+  redis.call('ZREM', owned(owner), name)
+  announce(name)
 end
-local function make_room(owner, most)
-  local owned = prefix .. 'owner:' .. owner
-  local surplus = redis.call('ZCARD', owned) - most + 1
+local function make_room()
+  local surplus = redis.call('ZCARD', owned(given.owner)) - given.most + 1
   if surplus <= 0 then return true end
-  for _, which in ipairs(redis.call('ZRANGE', owned, 0, -1)) do
-    if surplus <= 0 then break end
-    local state = redis.call('HGET', prefix .. 'head:' .. which, 'state')
-    if not state or state == '2' then
-      drop(which)
-      redis.call('ZREM', owned, which)
+  for _, name in ipairs(redis.call('ZRANGE', owned(given.owner), 0, -1)) do
+    local head = load(name)
+    if not head or head.state == 2 then
+      drop(name, given.owner)
       surplus = surplus - 1
+      if surplus == 0 then return true end
     end
   end
-  return surplus <= 0
 end
 
 if op == 'create' then
-  local lease, replace, epoch = tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6])
-  local name, meta, owner = ARGV[7], ARGV[8], ARGV[9]
-  local keep, most = tonumber(ARGV[10]), tonumber(ARGV[11])
-  local it = load()
-  if it and it.log == name then return reply(it) end
-  if it and not (it.state == 2 and replace == '1') then return false end
-  if not make_room(owner, most) then return {'FULL'} end
-  redis.call('DEL', rows_key)
-  it = {log = name, epoch = epoch, last = 0, state = 0, ends = now + lease, meta = meta, size = 0,
-    owner = owner, keep = keep}
-  save(it)
-  redis.call('ZADD', prefix .. 'owner:' .. owner, now, key)
-  redis.call('PEXPIRE', prefix .. 'owner:' .. owner, 2 * keep + 86400000)
-  moved(key)
-  return reply(it)
-elseif op == 'claim' then
-  local lease, force, step = tonumber(ARGV[4]), ARGV[5], tonumber(ARGV[6])
-  local it = load()
-  if not it or it.state == 2 or (it.ends > now and force ~= '1') then return false end
-  it.epoch, it.ends = it.epoch + step, now + lease
-  save(it)
-  moved(key)
-  return reply(it)
-elseif op == 'append' then
-  local lease, epoch, after = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-  local state, again, count = tonumber(ARGV[7]), ARGV[8], #ARGV - 8
-  local it = load()
-  if not it or redis.call('LLEN', rows_key) ~= it.last then return {'LOST'} end
-  if it.epoch ~= epoch then return {'FENCED'} end
-  if again == '1' and count > 0 and it.last == after + count then return {'DONE'} end
-  if it.last ~= after then return {'LOST'} end
-  if it.state == 2 or (it.state == 1 and count > 0) then return {'FENCED'} end
-  for i = 9, #ARGV do
-    redis.call('RPUSH', rows_key, epoch .. ':' .. ARGV[i])
-    it.size = it.size + #ARGV[i]
+  local former = load(key)
+  if former and former.log ~= given.replaces then return false end
+  if not former and not make_room() then return false end
+  local head = {log = given.log, epoch = given.epoch, last = 0, state = 0, size = 0,
+    ends = now + given.lease, owner = given.owner, keep = given.keep}
+  redis.call('DEL', list(key))
+  redis.call('RPUSH', list(key), '', given.meta)
+  save(head)
+  redis.call('ZADD', owned(given.owner), now, key)
+  redis.call('PEXPIRE', owned(given.owner), math.ceil(2000 * given.keep) + 86400000)
+  return reply(head)
+elseif op == 'write' then
+  local head = load(key)
+  if not head or head.epoch ~= given.epoch or head.state ~= given.state then return false end
+  if head.last ~= given.last and given.next_epoch == given.epoch then return false end
+  for i = 5, #ARGV do
+    redis.call('RPUSH', list(key), head.epoch .. ':' .. ARGV[i])
   end
-  it.last, it.ends, it.state = it.last + count, now + lease, math.max(it.state, state)
-  save(it)
-  if count > 0 or state > 0 then moved(key) end
-  return {'DONE'}
+  head.epoch, head.state, head.ends = given.next_epoch, given.next_state, now + given.lease
+  head.last, head.size = head.last + given.count, head.size + given.size
+  save(head)
+  return reply(head)
 elseif op == 'read' then
-  local it = load()
-  if not it then return false end
-  if redis.call('LLEN', rows_key) ~= it.last then return {'LOST'} end
-  local after = tonumber(ARGV[4])
-  return {reply(it), redis.call('LRANGE', rows_key, after, after + tonumber(ARGV[5]) - 1)}
+  local head = load(key)
+  if not head then return false end
+  local first = given.after + 2
+  return reply(head, redis.call('LRANGE', list(key), first, first + given.limit - 1))
 elseif op == 'delete' then
-  drop(key)
+  local head = load(key)
+  if head then drop(key, head.owner) end
 elseif op == 'expire' then
-  local keys = {}
-  for _, which in ipairs(redis.call('ZRANGEBYSCORE', due, '-inf', now, 'LIMIT', 0, ARGV[4])) do
-    if redis.call('EXISTS', prefix .. 'head:' .. which) == 1 then
-      keys[#keys + 1] = which
+  local names = {}
+  for _, name in ipairs(redis.call('ZRANGEBYSCORE', due, '-inf', now, 'LIMIT', 0, 200)) do
+    if redis.call('EXISTS', list(name)) == 1 then
+      names[#names + 1] = name
     else
-      redis.call('ZREM', due, which)
+      redis.call('ZREM', due, name)
     end
   end
-  return keys
-elseif op == 'check' then
+  return names
+elseif op == 'probe' then
   redis.call('SET', prefix .. 'probe', now, 'PX', 1000)
 end
 return false
@@ -192,46 +171,36 @@ class RedisStore(Store):
         await self._listener.aclose()
         await self._client.aclose()
 
-    async def create(self, key: str, new: NewLog, lease: float) -> Head | None:
-        about = (new.log, new.meta, new.owner, _ms(new.keep), new.most)
-        arguments = (_ms(lease), int(new.replaces), next_epoch(), *about)
-        found = await self._run("create", key, *arguments)
-        if found == [b"FULL"]:
-            refuse_more(new)
-        return _head(found) if found else None
+    async def try_create(self, key: str, new: NewLog, lease: float) -> Head | None:
+        found = await self._run("create", key, **asdict(new), epoch=next_epoch(), lease=lease)
+        return _head(*found) if found else None
 
-    async def claim(self, key: str, lease: float, *, force: bool = False) -> Head | None:
-        found = await self._run("claim", key, _ms(lease), int(force), next_epoch())
-        return _head(found) if found else None
-
-    async def append(self, key: str, write: Write) -> None:
-        about = (_ms(write.lease), write.epoch, write.after, int(write.state), int(write.again))
-        [answer] = await self._run("append", key, *about, *write.records)
-        refuse(answer.decode())
+    async def try_write(self, key: str, write: Write) -> Head | None:
+        found = await self._run("write", key, *write.records, **write.fields())
+        return _head(*found) if found else None
 
     async def read(self, key: str, after: int, limit: int = 200) -> tuple[Head | None, list[Row]]:
-        found = await self._run("read", key, after, limit)
+        found = await self._run("read", key, after=after, limit=limit)
         if not found:
             return None, []
-        if found == [b"LOST"]:
-            refuse("LOST")
+        *head, items = found
         rows = []
-        for seq, item in enumerate(found[1], after + 1):
+        for seq, item in enumerate(items, after + 1):
             epoch, _, data = item.partition(b":")
             rows.append(Row(seq, int(epoch), data))
-        return _head(found[0]), rows
+        return _head(*head), rows
 
     async def delete(self, key: str) -> None:
         await self._run("delete", key)
 
-    async def expire(self, limit: int = 20) -> list[str]:
-        return [key.decode() for key in await self._run("expire", "", limit)]
+    async def expire(self) -> list[str]:
+        return [key.decode() for key in await self._run("expire", "")]
 
     async def probe(self) -> None:
-        await self._run("check", "")
+        await self._run("probe", "")
 
-    async def _run(self, operation: str, key: str, *arguments: str | int | bytes) -> Any:
-        argv = [operation, self._prefix, key, *arguments]
+    async def _run(self, operation: str, key: str, *records: bytes, **fields: object) -> Any:
+        argv: list[str | bytes] = [operation, self._prefix, key, json.dumps(fields), *records]
         return await self._ask(lambda: self._script(args=argv))
 
     async def _ask(self, command: Callable[[], Awaitable[T]]) -> T:
@@ -249,7 +218,7 @@ class RedisStore(Store):
         while True:
             try:
                 async with self._listener.pubsub() as link:
-                    await link.subscribe(f"{self._prefix}moved")
+                    await link.subscribe(f"{self._prefix}changed")
                     await self._hear(link)
             except Exception as error:
                 log.warning("changes in Redis are not announced: %s", error)
@@ -257,26 +226,22 @@ class RedisStore(Store):
             await asyncio.sleep(1.0)
 
     async def _hear(self, link: Any) -> None:
-        is_pinged = False
-        while True:
+        """Return when the server answers no more."""
+        pings = 0
+        while pings < 2:
             message = await link.get_message(timeout=5.0)
             if message is None:
-                if is_pinged:
-                    raise TimeoutError("no answer")
-                is_pinged = True
+                pings += 1
                 await link.ping()
                 continue
-            is_pinged = False
+            pings = 0
             if message["type"] == "subscribe":
                 self.signals.wake_all()  # they look again for what came before
             elif message["type"] == "message":
                 self.signals.wake(message["data"].decode())
 
 
-def _ms(seconds: float) -> int:
-    return int(seconds * 1000)
-
-
-def _head(found: list[Any]) -> Head:
-    name, epoch, last, state, left, meta, size = found
-    return Head(name.decode(), epoch, last, state, left / 1000, meta.decode(), size)
+def _head(fields: bytes, meta: bytes) -> Head:
+    found = json.loads(fields)
+    names = ("log", "epoch", "last", "state", "left", "size")
+    return Head(**{name: found[name] for name in names}, meta=meta.decode())

@@ -1,8 +1,9 @@
-"""`Run`: what is logged under a key, and how it ended."""
+"""`Run`: what is logged under a key, and how it ended; and how a log is read for it."""
 
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,10 +13,38 @@ from jsonrill import Parts, ToolCall
 from jsonrill.messages import messages
 from jsonrill.sources.answer import AnswerText
 
+from .log import Head, Lost, Store
 from .options import Options
-from .records import Record, Status
+from .records import End, Record, Status, from_bytes
 
+log = logging.getLogger("jsonrill_server")
 OnEnd = Callable[["Run"], Awaitable[object] | object]
+
+
+@dataclass(frozen=True, slots=True)
+class Meta:
+    """What a log's head says about its run."""
+
+    key: str
+    options: dict[str, Any] = field(default_factory=dict)
+    source: str | None = None
+    args: dict[str, Any] = field(default_factory=dict)
+    lease: float = 10.0
+    has_on_end: bool = False
+
+    def to_json(self) -> str:
+        fields = (self.key, self.options, self.source, self.args, self.lease, self.has_on_end)
+        return json.dumps(fields)
+
+    @classmethod
+    def parse(cls, text: str) -> Meta:
+        """Read the text of `to_json`; return the defaults if it is damaged."""
+        try:
+            key, options, source, args, lease, has_on_end = json.loads(text)
+            return cls(str(key), dict(options), source, dict(args), float(lease), bool(has_on_end))
+        except (ValueError, TypeError):
+            log.error("a stream's options in the store are damaged")
+            return cls("")
 
 
 @dataclass(frozen=True)
@@ -67,3 +96,42 @@ class Run:
                 parts.feed(record.body)
         parts.flush()
         return parts
+
+
+async def read_all(store: Store, name: str) -> tuple[Head | None, list[Record], End | None]:
+    """Return everything in a log: its head, its records, and its end."""
+    records: list[Record] = []
+    seq = 0
+    while True:
+        head, rows = await store.read(name, seq)
+        for row in rows:
+            item = from_bytes(row.data)
+            if isinstance(item, End):
+                return head, records, item
+            records.append(item)
+        seq += len(rows)
+        if head is None or seq >= head.last:
+            return head, records, None
+        if not rows:
+            raise Lost("the store has lost records")
+
+
+async def read_end(store: Store, name: str) -> End | None:
+    """Return how a log ended; None if it has not."""
+    head, _ = await store.read(name, 0, 0)
+    if head is None or not head.closed:
+        return None
+    _, rows = await store.read(name, head.last - 1, 1)
+    item = from_bytes(rows[0].data) if rows else None
+    return item if isinstance(item, End) else None
+
+
+async def read_run(store: Store, name: str) -> Run | None:
+    head, records, end = await read_all(store, name)
+    if head is None:
+        return None
+    meta = Meta.parse(head.meta)
+    options = Options.stored(meta.options)
+    if end is None:
+        return Run(meta.key, "active", None, records, options)
+    return Run(meta.key, end.status, end.error, records, options)

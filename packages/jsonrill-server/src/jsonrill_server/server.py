@@ -39,13 +39,13 @@ from .log import (
     StoreFull,
     StoreUnavailable,
     TooManyLogs,
-    cancel,
 )
 from .options import BadOption, Format, Options, Send, StreamOptions
 from .produce import Writer
 from .read import Position
 from .records import CANCELLED, End, GiveWay, Record, end_of_answer, to_bytes
-from .runs import Meta, Runs
+from .result import Meta, read_all, read_end
+from .runs import Runs
 from .settings import Settings
 from .web import problem, reply, response_of
 
@@ -128,7 +128,7 @@ class Stream:
 
     async def status(self) -> Response:
         head, meta = await self.find()
-        end = await self.runs.end_of(self.name) if head.closed else None
+        end = await read_end(self.runs.store, self.name) if head.closed else None
         body = {
             "id": self.id,
             "status": "active" if end is None else end.status,
@@ -143,7 +143,7 @@ class Stream:
     async def writer(self) -> tuple[Writer, Options]:
         """Become the writer of the stream; 409 if it has ended."""
         _, meta = await self.find()
-        head = await self.runs.store.claim(self.name, meta.lease, force=True)
+        head = await self.runs.store.claim(self.name, meta.lease)
         if head is None:
             raise Problem(409, "CLOSED", "the stream has ended")
         writer = Writer(self.runs.store, self.name, head, meta.lease, hold=HOLD)
@@ -152,7 +152,7 @@ class Stream:
     async def append(self, writer: Writer, records: list[Record]) -> Writer:
         """Append records; return a new writer if another request has become the writer."""
         data = [to_bytes(record) for record in records]
-        size, count = writer.size + sum(map(len, data)), writer.last + len(data)
+        size, count = writer.head.size + sum(map(len, data)), writer.head.last + len(data)
         bounds = self.server.settings
         if size > bounds.stream_bytes or count > bounds.stream_records:
             limits = f"{bounds.stream_bytes} bytes and {bounds.stream_records} records"
@@ -231,30 +231,17 @@ async def append_records(request: Request, stream: StreamOf) -> Response:
     is_short = _NUMBER.fullmatch(length) is not None and int(length) <= settings.record_bytes
     if after is not None or is_short:  # all of it or nothing
         records = [record async for batch in batches for record in batch]
-        if after is not None and after != writer.last:
-            if after + len(records) > writer.last:
-                headers = {"producer-seq": str(writer.last)}
-                raise Problem(409, "SEQUENCE", f"the last record is {writer.last}", headers)
+        if after is not None and after != writer.head.last:
+            if after + len(records) > writer.head.last:
+                headers = {"producer-seq": str(writer.head.last)}
+                raise Problem(409, "SEQUENCE", f"the last record is {writer.head.last}", headers)
         elif records:
             writer = await stream.append(writer, records)
-        return Json({"last": writer.last})
-    renewing = asyncio.create_task(_renew(writer))
-    try:
+        return Json({"last": writer.head.last})
+    async with writer.renewing():
         async for batch in batches:
             writer = await stream.append(writer, batch)
-    finally:
-        await cancel(renewing)
-    return Json({"last": writer.last})
-
-
-async def _renew(writer: Writer) -> None:
-    """Renew the lease while a request body sends nothing."""
-    while True:
-        await asyncio.sleep(writer.lease / 3)
-        try:
-            await writer.append([])
-        except StoreError:
-            return
+    return Json({"last": writer.head.last})
 
 
 def _producer_seq(request: Request) -> int | None:
@@ -295,7 +282,7 @@ async def close_stream(request: Request, stream: StreamOf) -> Response:
     if not head.closed:
         end = End("error", ending.code, ending.message)
         if ending.status == "complete":
-            _, records, _ = await stream.runs.records(stream.name)
+            _, records, _ = await read_all(stream.runs.store, stream.name)
             end = await end_of_answer(records, Options.stored(meta.options).provider)
         await stream.runs.end(stream.name, end)
     return await stream.status()
@@ -345,7 +332,7 @@ async def read_value(request: Request, stream: StreamOf) -> Response:
 
 
 async def _value(stream: Stream, options: Options, is_large: bool) -> str:
-    _, records, end = await stream.runs.records(stream.name)
+    _, records, end = await read_all(stream.runs.store, stream.name)
     give_way, value = GiveWay(), Value(options)
     for record in records:
         for _ in value.feed(record):
@@ -386,7 +373,7 @@ async def live() -> Response:
 @router.get("/readyz")
 async def ready(server: ServerOf) -> Response:
     """Check that the store takes writes, and the server is not about to stop."""
-    if server.runs.is_draining:
+    if server.runs.is_stopping:
         return Json({"status": "stopping"}, 503)
     try:
         async with asyncio.timeout(HOLD):

@@ -12,24 +12,21 @@ import sqlite3
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final, TypeVar
+from dataclasses import asdict
+from typing import Any, Final, TypeVar
 
 from .log import (
     FORMAT,
     Head,
     NewLog,
     Row,
-    State,
     Store,
     StoreError,
     StoreFull,
     StoreUnavailable,
     Write,
     cancel,
-    check,
     next_epoch,
-    refuse,
-    refuse_more,
 )
 
 T = TypeVar("T")
@@ -39,7 +36,7 @@ PRAGMA journal_mode = WAL;
 PRAGMA synchronous = NORMAL;
 CREATE TABLE IF NOT EXISTS logs (
     key TEXT PRIMARY KEY, log TEXT NOT NULL, epoch INTEGER NOT NULL, last INTEGER NOT NULL,
-    state INTEGER NOT NULL, until REAL NOT NULL, meta TEXT NOT NULL, size INTEGER NOT NULL,
+    state INTEGER NOT NULL, until REAL NOT NULL, size INTEGER NOT NULL, meta TEXT NOT NULL,
     owner TEXT NOT NULL, keep REAL NOT NULL, used REAL NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS logs_by_owner ON logs (owner, state, used);
@@ -53,12 +50,25 @@ END;
 CREATE TABLE IF NOT EXISTS probe (data BLOB);
 PRAGMA user_version = {FORMAT};
 """
-HEAD: Final = "SELECT log, epoch, last, state, until - ?, meta, size FROM logs WHERE key = ?"
-ROWS: Final = "SELECT seq, epoch, data FROM records WHERE log = ? AND seq > ? ORDER BY seq LIMIT ?"
-UPDATE: Final = """
-UPDATE logs SET last = last + ?, size = size + ?, state = max(state, ?), until = ?, used = ?
-WHERE key = ?
+HEAD: Final = "log, epoch, last, state, until - :now, size, meta"
+MAKE_ROOM: Final = """
+DELETE FROM logs WHERE NOT EXISTS (SELECT 1 FROM logs WHERE key = :key) AND key IN (
+    SELECT key FROM logs WHERE owner = :owner AND state = 2 ORDER BY used
+    LIMIT max(0, (SELECT count(*) FROM logs WHERE owner = :owner) - :most + 1)
+)
 """
+CREATE: Final = f"""
+INSERT INTO logs SELECT :key, :log, :epoch, 0, 0, :now + :lease, 0, :meta, :owner, :keep, :now
+WHERE (SELECT count(*) FROM logs WHERE owner = :owner) < :most
+ON CONFLICT DO NOTHING RETURNING {HEAD}
+"""
+WRITE: Final = f"""
+UPDATE logs SET epoch = :next_epoch, last = last + :count, state = :next_state,
+    until = :now + :lease, size = size + :size, used = :now
+WHERE key = :key AND epoch = :epoch AND state = :state AND (last = :last OR epoch <> :next_epoch)
+RETURNING {HEAD}
+"""
+READ: Final = "SELECT seq, epoch, data FROM records WHERE log = ? AND seq > ? ORDER BY seq LIMIT ?"
 
 
 class SqliteStore(Store):
@@ -80,99 +90,74 @@ class SqliteStore(Store):
         await asyncio.get_running_loop().run_in_executor(self._thread, self._disconnect)
         self._thread.shutdown()
 
-    async def create(self, key: str, new: NewLog, lease: float) -> Head | None:
+    async def try_create(self, key: str, new: NewLog, lease: float) -> Head | None:
         def work(db: sqlite3.Connection) -> Head | None:
-            now, head = time.time(), _head(db, key)
-            if head is not None and head.log == new.log:
-                return head
-            if head is not None and not (head.state == State.ENDED and new.replaces):
-                return None
-            _make_room(db, new)
-            db.execute("DELETE FROM logs WHERE key = ?", (key,))
-            row = (key, new.log, next_epoch(), 0, 0, now + lease, new.meta, 0)
-            values = (*row, new.owner, new.keep, now)
-            db.execute("INSERT INTO logs VALUES (?,?,?,?,?,?,?,?,?,?,?)", values)
-            return _head(db, key)
+            values = {**asdict(new), "key": key, "lease": lease, "now": time.time()}
+            db.execute("DELETE FROM logs WHERE key = :key AND log = :replaces", values)
+            db.execute(MAKE_ROOM, values)
+            return _head(db.execute(CREATE, {**values, "epoch": next_epoch()}))
 
         head = await self._transaction(work)
         self.signals.wake(key)
         return head
 
-    async def claim(self, key: str, lease: float, *, force: bool = False) -> Head | None:
+    async def try_write(self, key: str, write: Write) -> Head | None:
         def work(db: sqlite3.Connection) -> Head | None:
-            head = _head(db, key)
-            if head is None or head.state == State.ENDED or (head.left > 0 and not force):
-                return None
-            claimed = (next_epoch(head.epoch), time.time() + lease, key)
-            db.execute("UPDATE logs SET epoch = ?, until = ? WHERE key = ?", claimed)
-            return _head(db, key)
+            values = {**write.fields(), "key": key, "now": time.time()}
+            head = _head(db.execute(WRITE, values))
+            if head is not None:
+                rows = [
+                    (head.log, seq, head.epoch, data)
+                    for seq, data in enumerate(write.records, write.head.last + 1)
+                ]
+                db.executemany("INSERT INTO records VALUES (?,?,?,?)", rows)
+            return head
 
         head = await self._transaction(work)
         self.signals.wake(key)
         return head
-
-    async def append(self, key: str, write: Write) -> None:
-        def work(db: sqlite3.Connection) -> None:
-            now, head = time.time(), _head(db, key)
-            if answer := check(head, write):
-                refuse(answer)
-                return
-            log = head.log if head else ""
-            rows = [
-                (log, seq, write.epoch, data)
-                for seq, data in enumerate(write.records, write.after + 1)
-            ]
-            db.executemany("INSERT INTO records VALUES (?,?,?,?)", rows)
-            size = sum(map(len, write.records))
-            values = (len(rows), size, int(write.state), now + write.lease, now, key)
-            db.execute(UPDATE, values)
-
-        await self._transaction(work)
-        self.signals.wake(key)
 
     async def read(self, key: str, after: int, limit: int = 200) -> tuple[Head | None, list[Row]]:
         def work(db: sqlite3.Connection) -> tuple[Head | None, list[Row]]:
-            if (head := _head(db, key)) is None:
+            values = {"key": key, "now": time.time()}
+            head = _head(db.execute(f"SELECT {HEAD} FROM logs WHERE key = :key", values))
+            if head is None:
                 return None, []
-            rows = db.execute(ROWS, (head.log, after, limit)).fetchall()
-            return head, [Row(*row) for row in rows]
+            return head, [Row(*row) for row in db.execute(READ, (head.log, after, limit))]
 
         return await self._transaction(work, "BEGIN")
 
     async def delete(self, key: str) -> None:
-        await self._transaction(
-            lambda db: db.execute("DELETE FROM logs WHERE key = ?", (key,)).close()
-        )
+        await self._execute("DELETE FROM logs WHERE key = ?", key)
         self.signals.wake(key)
 
-    async def expire(self, limit: int = 20) -> list[str]:
-        def work(db: sqlite3.Connection) -> list[str]:
-            now = time.time()
-            db.execute("DELETE FROM logs WHERE used + keep < ?", (now,))
-            due = "SELECT key FROM logs WHERE state < 2 AND until < ? LIMIT ?"
-            return [key for [key] in db.execute(due, (now, limit))]
-
-        return await self._transaction(work)
+    async def expire(self) -> list[str]:
+        now = time.time()
+        await self._execute("DELETE FROM logs WHERE used + keep < ?", now)
+        due = "SELECT key FROM logs WHERE state < 2 AND until < ? LIMIT 200"
+        return [key for [key] in await self._execute(due, now)]
 
     async def probe(self) -> None:
-        await self._transaction(lambda db: db.execute("INSERT INTO probe VALUES (zeroblob(65536))"))
-        await self._transaction(lambda db: db.execute("DELETE FROM probe"))
+        await self._execute("INSERT INTO probe VALUES (zeroblob(65536))")
+        await self._execute("DELETE FROM probe")
 
     async def _poll(self) -> None:
         """Wake all readers here when another process has changed the file."""
         version = 0
         while True:
+            await asyncio.sleep(POLL)
             if not self.signals.listening:
-                self.signals.wanted.clear()
-                await self.signals.wanted.wait()
+                continue
             try:
                 [now] = await self._run(lambda db: db.execute("PRAGMA data_version").fetchone())
             except StoreError:
-                now = 0
+                continue
             if now != version:
                 version = now
                 self.signals.wake_all()
-            await asyncio.sleep(POLL)
+
+    async def _execute(self, statement: str, *values: str | float) -> list[tuple[Any, ...]]:
+        return await self._transaction(lambda db: db.execute(statement, values).fetchall())
 
     async def _transaction(
         self, work: Callable[[sqlite3.Connection], T], begin: str = "BEGIN IMMEDIATE"
@@ -194,7 +179,7 @@ class SqliteStore(Store):
         def guarded() -> T:
             try:
                 return work(self._connected())
-            except sqlite3.Error as error:
+            except (sqlite3.Error, OSError) as error:
                 if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_FULL:
                     raise StoreFull("the disk of the SQLite store is full") from error
                 raise StoreUnavailable(f"SQLite: {error}") from error
@@ -204,10 +189,7 @@ class SqliteStore(Store):
     def _connected(self) -> sqlite3.Connection:
         if self._db is None:
             # Only this user may read the logs; SQLite gives its other files the same mode.
-            try:
-                os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
-            except OSError as error:
-                raise StoreUnavailable(f"SQLite: {error}") from error
+            os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
             self._db = sqlite3.connect(self._path, isolation_level=None, timeout=10)
         return self._db
 
@@ -223,20 +205,9 @@ def _prepare(db: sqlite3.Connection) -> None:
             f"this file has format {version} and not {FORMAT}: name another file, or delete it with"
             " the logs in it"
         )
-    db.executescript(SCHEMA).close()
+    db.executescript(SCHEMA)
 
 
-def _head(db: sqlite3.Connection, key: str) -> Head | None:
-    row = db.execute(HEAD, (time.time(), key)).fetchone()
-    return row and Head(*row)
-
-
-def _make_room(db: sqlite3.Connection, new: NewLog) -> None:
-    [count] = db.execute("SELECT count(*) FROM logs WHERE owner = ?", (new.owner,)).fetchone()
-    surplus = count - new.most + 1
-    if surplus <= 0:
-        return
-    old = "SELECT key FROM logs WHERE owner = ? AND state = 2 ORDER BY used LIMIT ?"
-    gone = db.execute(f"DELETE FROM logs WHERE key IN ({old})", (new.owner, surplus)).rowcount
-    if gone < surplus:
-        refuse_more(new)
+def _head(cursor: sqlite3.Cursor) -> Head | None:
+    rows = cursor.fetchall()
+    return Head(*rows[0]) if rows else None

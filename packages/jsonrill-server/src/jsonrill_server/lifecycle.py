@@ -1,0 +1,254 @@
+"""The runs that this process writes, ends and takes over.
+
+A run is a log under a key. Its writer holds a lease. When that is over, a process that reads the
+log, or looks for such logs now and then, attends to it: it goes on with the run if it was started
+with the name of a source that is registered here, waits `takeover` seconds for another process that
+can, and else ends it. An end is written as ENDING; the log is ENDED when `on_end` has returned. A
+process that dies in between leaves that to the next one, so `on_end` is called at least once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from .log import Fenced, Head, Lost, State, Store, StoreError, cancel
+from .options import Options
+from .produce import Production, Writer
+from .records import LOG_LOST, PRODUCER_LOST, PRODUCER_STOPPED, End, Record, end_of_answer
+from .result import Meta, OnEnd, Run, read_all, read_run
+from .sources import in_thread_unless_async, records_of
+
+log = logging.getLogger("jsonrill_server")
+Source = Callable[..., Any]
+# A lease that is given back, so that another process can go on at once.
+RELEASED: Final = -1e6
+# Seconds that a run which is stopped has to write its end.
+STOPPING: Final = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds and times of a process; times are in seconds, `retry` in milliseconds."""
+
+    heartbeat: float = 15.0
+    send_timeout: float = 30.0
+    retry: int = 1000
+    readers: int = 5000
+    stream_bytes: int = 16 << 20
+    stream_records: int = 100_000
+    streams: int = 10_000
+    keep: float = 3600.0
+    grace: float = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    """A run that is written here, or whose `on_end` is called."""
+
+    task: asyncio.Task[None]
+    stop: Callable[[End], object]
+    is_named: bool
+
+
+class Lifecycle:
+    """Writes runs, attends to those whose writer is gone, and calls `on_end`."""
+
+    def __init__(
+        self,
+        store: Store,
+        sources: Mapping[str, Source],
+        on_end: OnEnd | None,
+        lease: float,
+        takeover: float,
+        limits: Limits,
+    ) -> None:
+        self.store = store
+        self.sources = sources
+        self.on_end = on_end
+        self.lease = lease
+        self.takeover = takeover
+        self.limits = limits
+        self.running: dict[str, _Running] = {}
+        self._attending: dict[str, asyncio.Task[None]] = {}
+        self._sweeping: asyncio.Task[None] | None = None
+        self._is_closed = False
+
+    def open(self) -> None:
+        self._sweeping = asyncio.create_task(self._sweep())
+
+    async def close(self) -> None:
+        """Hand over the runs that other processes can continue, and wait for the others."""
+        self._is_closed = True
+        await cancel(self._sweeping, *self._attending.values())
+        running = [*self.running.values()]
+        await _stop([run for run in running if run.is_named], 0.0)
+        await _stop([run for run in running if not run.is_named], self.limits.grace)
+        await cancel(*[run.task for run in running])
+
+    def produce(
+        self,
+        name: str,
+        head: Head,
+        meta: Meta,
+        source: AsyncGenerator[list[Record]],
+        on_end: OnEnd | None = None,
+    ) -> None:
+        """Write what a source yields to a log that this process has claimed."""
+        limits = self.limits
+        writer = Writer(self.store, name, head, meta.lease)
+        production = Production(writer, source, limits.stream_bytes, limits.stream_records)
+        task = asyncio.create_task(self._write(production, meta, on_end or self.on_end))
+        self._note(name, _Running(task, production.stop, meta.source is not None))
+
+    def call_source(self, meta: Meta, before: list[Record]) -> AsyncGenerator[list[Record]]:
+        """Return what the named source of a run yields after some records."""
+        options = Options.stored(meta.options)
+        run = Run(meta.key, "active", None, before, options)
+        function = self.sources[meta.source or ""]
+        return records_of(lambda: function(run, **meta.args), options.given.get("input"))
+
+    async def end(self, name: str, end: End) -> bool:
+        """Claim a log and end it; False if it has ended. Its writer calls `on_end`."""
+        head = await self.store.claim(name, self.lease)
+        if head is None:
+            return False
+        meta = Meta.parse(head.meta)
+        try:
+            await Writer(self.store, name, head, meta.lease).finish(end, _last_state(meta))
+        except Fenced:
+            return False
+        if name in self.running:
+            self.running[name].stop(end)
+        return True
+
+    def _note(self, name: str, run: _Running) -> None:
+        self.running[name] = run
+
+        def ended(_: object) -> None:
+            if self.running.get(name) is run:
+                del self.running[name]
+
+        run.task.add_done_callback(ended)
+
+    async def _write(self, production: Production, meta: Meta, on_end: OnEnd | None) -> None:
+        try:
+            await self._write_all(production, meta)
+        except Fenced:
+            log.warning("a run was ended or continued by another process")
+        except StoreError as error:
+            log.error("a run cannot be written any more: %s", error)
+            return
+        await self._settle(production.writer, on_end)
+
+    async def _write_all(self, production: Production, meta: Meta) -> None:
+        """Write a run and its end, or leave it to another process because this one stops."""
+        writer = production.writer
+        try:
+            end = await production.run()
+        except Lost:
+            end = LOG_LOST
+        if end is PRODUCER_STOPPED and meta.source is not None:
+            writer.lease = RELEASED
+            await writer.append()
+            return
+        if end is None:
+            _, records, _ = await read_all(self.store, writer.key)
+            end = await end_of_answer(records, Options.stored(meta.options).provider)
+        await writer.finish(end, _last_state(meta))
+
+    async def _settle(self, writer: Writer, on_end: OnEnd | None) -> None:
+        """Call `on_end` with what is in the log, if that is to be done, and note that it returned.
+
+        The lease is kept meanwhile. If it raises, it is called again when that is over.
+        """
+        if on_end is None:
+            return  # there is nothing to call, or a process that has one calls it
+        try:
+            head = await self.store.claim(writer.key, writer.lease, state=State.ENDING)
+            if head is None or head.log != writer.head.log:
+                return
+            writer.head = head
+            async with writer.renewing():
+                run = await read_run(self.store, writer.key)
+                await in_thread_unless_async(on_end, run)
+            await writer.append(state=State.ENDED)
+        except StoreError as error:
+            log.warning("on_end may be called again: %s", error)
+        except Exception:
+            log.exception("on_end failed, and is called again after the lease")
+
+    # ---- logs whose writer is gone ----
+
+    async def _sweep(self) -> None:
+        """Look for logs whose lease is over, and let the store delete old ones."""
+        while True:
+            try:
+                for name in await self.store.expire():
+                    head, _ = await self.store.read(name, 0, 0)
+                    if head is not None:
+                        self.attend(name, head)
+            except StoreError as error:
+                log.warning("the store failed: %s", error)
+            await asyncio.sleep(self.lease / 3)
+
+    def attend(self, name: str, head: Head) -> None:
+        """Attend to a log if its lease is over."""
+        is_due = head.left < 0 and head.state != State.ENDED
+        is_here = name in self.running or name in self._attending
+        if is_due and not is_here and not self._is_closed:
+            task = self._attending[name] = asyncio.create_task(self._attend(name, head))
+            task.add_done_callback(lambda _: self._attending.pop(name, None))
+
+    async def _attend(self, name: str, head: Head) -> None:
+        """Go on with a log whose writer is gone, leave it to a process that can, or end it."""
+        meta, state = Meta.parse(head.meta), State(head.state)
+        is_ending = state == State.ENDING
+        can_go_on = self.on_end is not None if is_ending else meta.source in self.sources
+        if not can_go_on and (is_ending or meta.source is not None):
+            await asyncio.sleep(self.takeover)
+        elif head.left > RELEASED / 2:
+            # The store may only have been away: the writer has time to renew its lease.
+            await asyncio.sleep(meta.lease / 3)
+        try:
+            now, _ = await self.store.read(name, 0, 0)
+            if now is None or now.left > 0:
+                return
+            claimed = await self.store.claim(name, meta.lease, state=state, epoch=head.epoch)
+            if claimed is None:
+                return  # another process was faster
+            if can_go_on and not is_ending:
+                log.info("going on with a run whose process is gone")
+                _, before, _ = await read_all(self.store, name)
+                self.produce(name, claimed, meta, self.call_source(meta, before))
+                return
+            writer = Writer(self.store, name, claimed, meta.lease)
+            if not is_ending:
+                await writer.finish(PRODUCER_LOST, _last_state(meta))
+            work = self._settle(writer, self.on_end or (_ignore if is_ending else None))
+            task = asyncio.create_task(work)
+            self._note(name, _Running(task, task.cancel, is_named=False))
+        except StoreError as error:
+            log.warning("a lost run is left for now: %s", error)
+
+
+def _last_state(meta: Meta) -> State:
+    return State.ENDING if meta.has_on_end else State.ENDED
+
+
+async def _stop(runs: list[_Running], grace: float) -> None:
+    """Wait for runs to end, stop those that have not, and wait until they have said so."""
+    tasks = [run.task for run in runs]
+    if tasks and grace:
+        await asyncio.wait(tasks, timeout=grace)
+    for run in runs:
+        run.stop(PRODUCER_STOPPED)
+    if tasks:
+        await asyncio.wait(tasks, timeout=STOPPING)
+
+
+def _ignore(run: Run) -> None:
+    """Do nothing, instead of an `on_end` that no process has."""
