@@ -599,7 +599,7 @@ def test_wrong_settings_are_refused() -> None:
         Runs(on_end=3)  # type: ignore[arg-type]
     with pytest.raises(TypeError):
         Runs(nope=1)
-    with pytest.raises(ValueError, match="unknown kind of store"):
+    with pytest.raises(ValueError, match="a store is memory:"):
         Runs("nope:")
 
 

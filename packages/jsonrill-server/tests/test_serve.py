@@ -50,7 +50,7 @@ def serve(*flags: str) -> subprocess.CompletedProcess[str]:
     ("flags", "code", "message"),
     [
         (["--port", "x"], 2, "port"),
-        (["--store", "nope:"], 2, "unknown kind of store"),
+        (["--store", "nope:"], 2, "a store is memory:"),
         (["--host", "0.0.0.0"], 2, "JSONRILL_TOKENS"),
         (["--tokens", "short"], 2, "fewer than 16 characters"),
         (["--store", "redis://me:secret@127.0.0.1:1/0"], 1, "cannot be used"),

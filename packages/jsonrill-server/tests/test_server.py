@@ -556,11 +556,11 @@ def test_a_full_disk_of_sqlite_says_so(tmp_path: Path, monkeypatch: pytest.Monke
         store = open_store(f"sqlite:///{tmp_path}/x.db")
         async with client(store) as http:
             url = await created(http)
-            await store._run(lambda db: db.execute("PRAGMA max_page_count = 20"))  # type: ignore[attr-defined]
+            await store._execute("PRAGMA max_page_count = 20")  # type: ignore[attr-defined]
             answer = await http.post(f"{url}/events", content="x" * 200_000, headers=PLAIN)
             assert code_of(answer) == (503, "FULL") and "full" in answer.text
             assert (await http.get("/readyz")).json() == {"status": "the store is full"}
-            await store._run(lambda db: db.execute("PRAGMA max_page_count = 100000"))  # type: ignore[attr-defined]
+            await store._execute("PRAGMA max_page_count = 100000")  # type: ignore[attr-defined]
             assert (await http.get("/readyz")).status_code == 200
             answer = await http.post(f"{url}/events", content="x" * 200_000, headers=PLAIN)
             assert answer.status_code == 200

@@ -270,5 +270,5 @@ async def test_a_store_says_that_it_takes_writes(here: Store, there: Store) -> N
     ],
 )
 def test_a_wrong_url_is_refused_with_the_forms(wrong: str) -> None:
-    with pytest.raises(ValueError, match="memory:|write the URL"):
+    with pytest.raises(ValueError, match="a store is memory:"):
         open_store(wrong)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from .log import Fenced, Head, Lost, State, Store, StoreError, cancel
@@ -54,28 +54,20 @@ class _Running:
     is_named: bool
 
 
+@dataclass
 class Lifecycle:
     """Writes runs, attends to those whose writer is gone, and calls `on_end`."""
 
-    def __init__(
-        self,
-        store: Store,
-        sources: Mapping[str, Source],
-        on_end: OnEnd | None,
-        lease: float,
-        takeover: float,
-        limits: Limits,
-    ) -> None:
-        self.store = store
-        self.sources = sources
-        self.on_end = on_end
-        self.lease = lease
-        self.takeover = takeover
-        self.limits = limits
-        self.running: dict[str, _Running] = {}
-        self._attending: dict[str, asyncio.Task[None]] = {}
-        self._sweeping: asyncio.Task[None] | None = None
-        self._is_closed = False
+    store: Store
+    sources: Mapping[str, Source]
+    on_end: OnEnd | None
+    lease: float
+    takeover: float
+    limits: Limits
+    running: dict[str, _Running] = field(default_factory=dict)
+    _attending: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    _sweeping: asyncio.Task[None] | None = None
+    _is_closed: bool = False
 
     def open(self) -> None:
         self._sweeping = asyncio.create_task(self._sweep())
@@ -174,7 +166,8 @@ class Lifecycle:
             writer.head = head
             async with writer.renewing():
                 run = await read_run(self.store, writer.key)
-                await in_thread_unless_async(on_end, run)
+                if run is not None:
+                    await in_thread_unless_async(on_end, run)
             await writer.append(state=State.ENDED)
         except StoreError as error:
             log.warning("on_end may be called again: %s", error)
@@ -204,9 +197,9 @@ class Lifecycle:
             task.add_done_callback(lambda _: self._attending.pop(name, None))
 
     async def _attend(self, name: str, head: Head) -> None:
-        """Go on with a log whose writer is gone, leave it to a process that can, or end it."""
-        meta, state = Meta.parse(head.meta), State(head.state)
-        is_ending = state == State.ENDING
+        """Wait for a better process, or for the writer, and take the log over."""
+        meta = Meta.parse(head.meta)
+        is_ending = head.state == State.ENDING
         can_go_on = self.on_end is not None if is_ending else meta.source in self.sources
         if not can_go_on and (is_ending or meta.source is not None):
             await asyncio.sleep(self.takeover)
@@ -215,24 +208,28 @@ class Lifecycle:
             await asyncio.sleep(meta.lease / 3)
         try:
             now, _ = await self.store.read(name, 0, 0)
-            if now is None or now.left > 0:
-                return
-            claimed = await self.store.claim(name, meta.lease, state=state, epoch=head.epoch)
-            if claimed is None:
-                return  # another process was faster
-            if can_go_on and not is_ending:
-                log.info("going on with a run whose process is gone")
-                _, before, _ = await read_all(self.store, name)
-                self.produce(name, claimed, meta, self.call_source(meta, before))
-                return
-            writer = Writer(self.store, name, claimed, meta.lease)
-            if not is_ending:
-                await writer.finish(PRODUCER_LOST, _last_state(meta))
-            work = self._settle(writer, self.on_end or (_ignore if is_ending else None))
-            task = asyncio.create_task(work)
-            self._note(name, _Running(task, task.cancel, is_named=False))
+            if now is not None and now.left < 0:
+                state = State(head.state)
+                claimed = await self.store.claim(name, meta.lease, state=state, epoch=head.epoch)
+                if claimed is not None:
+                    await self._go_on(name, claimed, meta)
         except StoreError as error:
             log.warning("a lost run is left for now: %s", error)
+
+    async def _go_on(self, name: str, head: Head, meta: Meta) -> None:
+        """Go on with a log that was taken over, or end it."""
+        writer, on_end = Writer(self.store, name, head, meta.lease), self.on_end
+        if head.closed:
+            on_end = on_end or _ignore
+        elif meta.source in self.sources:
+            log.info("going on with a run whose process is gone")
+            _, before, _ = await read_all(self.store, name)
+            self.produce(name, head, meta, self.call_source(meta, before))
+            return
+        else:
+            await writer.finish(PRODUCER_LOST, _last_state(meta))
+        task = asyncio.create_task(self._settle(writer, on_end))
+        self._note(name, _Running(task, task.cancel, is_named=False))
 
 
 def _last_state(meta: Meta) -> State:

@@ -265,45 +265,32 @@ async def cancel(*tasks: asyncio.Task[Any] | None) -> None:
             task.exception()  # retrieved, so that asyncio does not log it
 
 
-class _Kind(NamedTuple):
-    """A module and its class, how a URL is written, and a pattern of what follows the scheme."""
-
-    module: str
-    name: str
-    form: str
-    rest: str
-
-
+# How the URL of a store begins, and its module and class.
+KINDS: Final = {
+    "memory": ("memory", "MemoryStore"),
+    "sqlite": ("sqlite", "SqliteStore"),
+    "redis": ("redis", "RedisStore"),
+    "postgresql": ("postgres", "PostgresStore"),
+}
+ALIASES: Final = {"rediss": "redis", "unix": "redis", "postgres": "postgresql"}
 # Drivers quote what they cannot parse, which may be part of a password. So a URL must be
 # unambiguous: an @ ends the password, and is escaped elsewhere.
-_NETWORK: Final = r"//([^/?#@]*@)?[^#@]*"
-KINDS: Final = {
-    "memory": _Kind("memory", "MemoryStore", "memory:", ""),
-    "sqlite": _Kind("sqlite", "SqliteStore", "sqlite:///file", "///.+"),
-    "redis": _Kind("redis", "RedisStore", "redis://host", _NETWORK),
-    "postgresql": _Kind("postgres", "PostgresStore", "postgresql://host/database", _NETWORK),
-}
-_ALIASES: Final = {"rediss": "redis", "unix": "redis", "postgres": "postgresql"}
+URL: Final = re.compile("memory:|sqlite:///.+|(redis|unix|postgres)[a-z]*://([^/?#@]*@)?[^#@]*")
 
 
 def open_store(url: str) -> Store:
     """Return the store of a URL, not yet opened; ValueError if there is none."""
-    scheme, _, rest = url.partition(":")
-    kind = KINDS.get(_ALIASES.get(scheme, scheme))
-    if kind is None:
-        forms = ", ".join(kind.form for kind in KINDS.values())
-        raise ValueError(f"unknown kind of store: write one of {forms}")
+    scheme = url.partition(":")[0]
     try:
-        module = import_module(f".{kind.module}", __package__)
-        if not re.fullmatch(kind.rest, rest):
+        module, name = KINDS[ALIASES.get(scheme, scheme)]
+        if not URL.fullmatch(url):
             raise ValueError
-        store: Store = getattr(module, kind.name)(url)
+        store: Store = getattr(import_module(f".{module}", __package__), name)(url)
     except ModuleNotFoundError as error:
-        install = f"pip install 'jsonrill-server[{kind.module}]'"
-        raise ValueError(f"the store {kind.form} needs: {install}") from error
-    except ValueError:
+        raise ValueError(f"this store needs: pip install 'jsonrill-server[{module}]'") from error
+    except (KeyError, ValueError):
         raise ValueError(
-            f"write the URL of this store as {kind.form}; in a password write %40 for @, %2F for /,"
-            " %3A for :, %23 for #, %3F for ?, %25 for %"
+            "a store is memory:, sqlite:///file, redis://host or postgresql://host/database; in a"
+            " password write %40 for @, %2F for /, %3A for :, %23 for #, %3F for ?, %25 for %"
         ) from None
     return store

@@ -122,13 +122,9 @@ class PostgresStore(Store):
     def __init__(self, url: str) -> None:
         super().__init__()
         try:
-            given = conninfo_to_dict(url)
+            self._options: dict[str, Any] = {**DEFAULTS, **conninfo_to_dict(url)}
         except psycopg.Error as error:
-            raise ValueError(f"not the URL of a PostgreSQL database: {error}") from None
-        self._url = url
-        self._options: dict[str, Any] = {
-            name: value for name, value in DEFAULTS.items() if name not in given
-        }
+            raise ValueError("not the URL of a PostgreSQL database") from error
         self._free = asyncio.Semaphore(CONNECTIONS)
         self._idle: list[_Connection] = []
         self._closed = False
@@ -213,9 +209,7 @@ class PostgresStore(Store):
             raise StoreUnavailable(f"PostgreSQL: {error}") from error
 
     async def _connect(self) -> _Connection:
-        return await _Connection.connect(
-            self._url, autocommit=True, prepare_threshold=None, **self._options
-        )
+        return await _Connection.connect(autocommit=True, prepare_threshold=None, **self._options)
 
     def _drop_idle(self) -> None:
         idle, self._idle = self._idle, []

@@ -11,6 +11,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, field
 from typing import Final
 
 from jsonrill.errors import LimitExceeded
@@ -27,18 +28,16 @@ PAUSE: Final = 0.2
 MOST_WAITING: Final = 1 << 20
 
 
+@dataclass
 class Writer:
     """The claim of this process to a log: the head after its last write."""
 
-    def __init__(
-        self, store: Store, key: str, head: Head, lease: float, hold: float = HOLD
-    ) -> None:
-        self.store = store
-        self.key = key
-        self.head = head
-        self.lease = lease
-        self.hold = hold
-        self._lock = asyncio.Lock()
+    store: Store
+    key: str
+    head: Head
+    lease: float
+    hold: float = HOLD
+    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def append(self, data: Sequence[bytes] = (), state: State | None = None) -> None:
         """Append records. Retry for `hold` seconds while the store is unavailable."""

@@ -14,7 +14,8 @@ import signal
 import threading
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
-from types import FrameType, TracebackType
+from functools import partial
+from types import FrameType
 from typing import Any, Final, NamedTuple, Unpack
 
 from jsonrill.driver import close_async_source
@@ -88,12 +89,7 @@ class Runs:
         await self.open()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
     async def open(self) -> None:
@@ -308,13 +304,15 @@ def stop_before_server(stop: Callable[[], None]) -> None:
         return
     for number in (signal.SIGTERM, signal.SIGINT):
         former = signal.getsignal(number)
-        if not callable(former) or former is signal.default_int_handler:
-            continue
+        if callable(former) and former is not signal.default_int_handler:
+            signal.signal(number, partial(_stop_first, stop, former))
 
-        def handler(
-            number: int, frame: FrameType | None, former: Callable[..., Any] = former
-        ) -> None:
-            stop()
-            former(number, frame)
 
-        signal.signal(number, handler)
+def _stop_first(
+    stop: Callable[[], None],
+    former: Callable[[int, FrameType | None], object],
+    number: int,
+    frame: FrameType | None,
+) -> None:
+    stop()
+    former(number, frame)

@@ -82,12 +82,13 @@ class SqliteStore(Store):
         self._polling: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        await self._run(_prepare)
+        self._db = await self._run(lambda: _connect(self._path))
         self._polling = asyncio.create_task(self._poll())
 
     async def close(self) -> None:
         await cancel(self._polling)
-        await asyncio.get_running_loop().run_in_executor(self._thread, self._disconnect)
+        if self._db is not None:
+            await self._run(self._db.close)
         self._thread.shutdown()
 
     async def try_create(self, key: str, new: NewLog, lease: float) -> Head | None:
@@ -149,7 +150,7 @@ class SqliteStore(Store):
             if not self.signals.listening:
                 continue
             try:
-                [now] = await self._run(lambda db: db.execute("PRAGMA data_version").fetchone())
+                now = await self._transaction(_version, "BEGIN")
             except StoreError:
                 continue
             if now != version:
@@ -162,23 +163,19 @@ class SqliteStore(Store):
     async def _transaction(
         self, work: Callable[[sqlite3.Connection], T], begin: str = "BEGIN IMMEDIATE"
     ) -> T:
-        def transaction(db: sqlite3.Connection) -> T:
-            db.execute(begin)
-            try:
-                result = work(db)
-                db.execute("COMMIT")
-            except BaseException:
-                if db.in_transaction:
-                    db.execute("ROLLBACK")
-                raise
-            return result
+        def transaction() -> T:
+            if self._db is None:
+                raise StoreUnavailable("the SQLite store is not open")
+            with self._db as db:
+                db.execute(begin)
+                return work(db)
 
         return await self._run(transaction)
 
-    async def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+    async def _run(self, work: Callable[[], T]) -> T:
         def guarded() -> T:
             try:
-                return work(self._connected())
+                return work()
             except (sqlite3.Error, OSError) as error:
                 if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_FULL:
                     raise StoreFull("the disk of the SQLite store is full") from error
@@ -186,26 +183,26 @@ class SqliteStore(Store):
 
         return await asyncio.get_running_loop().run_in_executor(self._thread, guarded)
 
-    def _connected(self) -> sqlite3.Connection:
-        if self._db is None:
-            # Only this user may read the logs; SQLite gives its other files the same mode.
-            os.close(os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600))
-            self._db = sqlite3.connect(self._path, isolation_level=None, timeout=10)
-        return self._db
 
-    def _disconnect(self) -> None:
-        if self._db is not None:
-            self._db.close()
-
-
-def _prepare(db: sqlite3.Connection) -> None:
+def _connect(path: str) -> sqlite3.Connection:
+    # Only this user may read the logs; SQLite gives its other files the same mode.
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    db = sqlite3.connect(path, isolation_level=None, timeout=10)
     [version] = db.execute("PRAGMA user_version").fetchone()
     if version != FORMAT and db.execute("SELECT 1 FROM sqlite_master").fetchone():
+        db.close()
         raise StoreError(
             f"this file has format {version} and not {FORMAT}: name another file, or delete it with"
             " the logs in it"
         )
     db.executescript(SCHEMA)
+    return db
+
+
+def _version(db: sqlite3.Connection) -> int:
+    """Return a number that changes with every change of the file by another connection."""
+    [version] = db.execute("PRAGMA data_version").fetchone()
+    return int(version)
 
 
 def _head(cursor: sqlite3.Cursor) -> Head | None:
