@@ -332,12 +332,7 @@ function elementsOf(source) {
 export async function failed(response) {
   const { status, statusText = "" } = response;
   const text = await response.text().catch(() => "");
-  const body = text
-    .slice(0, 4 * SHOWN)
-    .split(/\s+/)
-    .filter(Boolean)
-    .join(" ")
-    .slice(0, SHOWN);
+  const body = text.replace(/\s+/g, " ").trim().slice(0, SHOWN);
   const message = `the response has status ${`${status} ${statusText}`.trim()}`;
   return new SourceFailed(body ? `${message}: ${body}` : message, { status });
 }

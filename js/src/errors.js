@@ -28,6 +28,8 @@ import { formatPath } from "./paths.js";
 
 /** The root of the tree: catch this to catch everything. What is not known is undefined. */
 export class JsonrillError extends Error {
+  // Written out, because minifiers rename classes.
+  name = "JsonrillError";
   /** The kind of error, as on the wire. */
   code = "ERROR";
   /** The last good value. @type {any} */
@@ -39,7 +41,6 @@ export class JsonrillError extends Error {
    */
   constructor(message, { offset, line, column, path } = {}) {
     super(message);
-    this.name = new.target.name;
     this.offset = offset;
     this.line = line;
     this.column = column;
@@ -60,6 +61,7 @@ export class JsonrillError extends Error {
 
 /** No continuation can make this text valid JSON. */
 export class InvalidJSON extends JsonrillError {
+  name = "InvalidJSON";
   code = "INVALID_JSON";
   /** From a `Parser`: what the failing call found before the error. @type {Fragment[]} */
   fragments = [];
@@ -77,6 +79,7 @@ export class InvalidJSON extends JsonrillError {
 
 /** The text was valid so far, but it stopped early. */
 export class Truncated extends InvalidJSON {
+  name = "Truncated";
   code = "TRUNCATED";
 
   /**
@@ -93,6 +96,7 @@ export class Truncated extends InvalidJSON {
 
 /** The text is larger than a limit allows. */
 export class LimitExceeded extends JsonrillError {
+  name = "LimitExceeded";
   code = "LIMIT_EXCEEDED";
   /** From a `Parser`: what the failing call found before the error. @type {Fragment[]} */
   fragments = [];
@@ -110,6 +114,7 @@ export class LimitExceeded extends JsonrillError {
 
 /** The schema refuses the complete value. */
 export class InvalidSchema extends JsonrillError {
+  name = "InvalidSchema";
   code = "INVALID_SCHEMA";
 
   /**
@@ -125,35 +130,31 @@ export class InvalidSchema extends JsonrillError {
 
 /** A requested field is missing, or is not a string. */
 export class FieldNotFound extends JsonrillError {
+  name = "FieldNotFound";
   code = "FIELD_NOT_FOUND";
-
-  /**
-   * @param {string} message
-   * @param {string} field as it was requested
-   */
-  constructor(message, field) {
-    super(message);
-    this.field = field;
-  }
 }
 
 /** A fragment does not fit. It has changed nothing. */
 export class FragmentError extends JsonrillError {
+  name = "FragmentError";
   code = "INVALID_FRAGMENT";
 }
 
 /** A message or operation is wrong, or does not fit the value. It has changed nothing. */
 export class InvalidMessage extends JsonrillError {
+  name = "InvalidMessage";
   code = "INVALID_MESSAGE";
 }
 
 /** A message is missing. The value stays as it was; ask the sender for a snapshot. */
 export class Gap extends JsonrillError {
+  name = "Gap";
   code = "GAP";
 }
 
 /** The provider, the server or the sender reports an error, or a response has an error status. */
 export class SourceFailed extends JsonrillError {
+  name = "SourceFailed";
   /**
    * @param {string} message
    * @param {{code?: string, status?: number} & Position} [fields] `status` is the response's
@@ -167,11 +168,13 @@ export class SourceFailed extends JsonrillError {
 
 /** The source has a format that this function does not read; the message says what does. */
 export class UnknownSource extends JsonrillError {
+  name = "UnknownSource";
   code = "UNKNOWN_SOURCE";
 }
 
 /** Fed after `flush()`, or after an error that ended the stream. */
 export class StreamClosed extends JsonrillError {
+  name = "StreamClosed";
   code = "CLOSED";
 
   constructor() {

@@ -8,7 +8,7 @@
 import { described, drive, isPiece } from "./driver.js";
 import { SourceFailed, Truncated, UnknownSource } from "./errors.js";
 import { EventText, isEventStream, isRestart } from "./eventstream.js";
-import { serverError } from "./formats.js";
+import { serverError, valueFormatOf } from "./formats.js";
 import { isObject } from "./parse/values.js";
 import { PartList, Parts } from "./parts.js";
 import { Ending } from "./providers/ending.js";
@@ -97,12 +97,22 @@ class EventReader {
   }
 
   #complaint() {
-    const first = described(this.#first);
-    const fact =
-      this.#unknown === 1
-        ? `the only element is not an event of a known provider: ${first}`
-        : `none of ${this.#unknown} elements is an event of a known provider; the first is ${first}`;
-    return new UnknownSource(`${fact}. ${ACCEPTED}`);
+    const data = decoded(this.#first);
+    const format = valueFormatOf(data);
+    const fact = format
+      ? `a reader of a model's answer does not read the format ${format}; open(url) or useStream(url) does`
+      : `no event of a known provider: the first of ${this.#unknown} elements is ${described(data ?? this.#first)}. ${ACCEPTED}`;
+    return new UnknownSource(fact);
+  }
+}
+
+/** The data of an event: an object, or JSON in a server-sent event or text; undefined for other text. @param {any} event */
+function decoded(event) {
+  const text = event?.data ?? event;
+  try {
+    return typeof text === "string" ? JSON.parse(text) : event;
+  } catch {
+    return undefined;
   }
 }
 
@@ -233,10 +243,8 @@ export function partLists(source, options = {}) {
 function partsOf(source, { signal, sse, provider, ...options }, show) {
   const reading = new Parts({ provider, ...options });
   const reader = new EventReader({ sse, provider, reader: reading.reader });
-  const stage = stageOf(
-    reader,
-    (statements) => reading.read(statements),
-    (marksEnd) => [reading.flush(!marksEnd), reading.error === null ? null : failure(reading.error)],
-  );
+  /** @type {(marksEnd: boolean) => [Part[], Error | null]} */
+  const end = (marksEnd) => [reading.flush(!marksEnd), reading.error === null ? null : failure(reading.error)];
+  const stage = stageOf(reader, (statements) => reading.read(statements), end);
   return drive(source, stage, { signal, show });
 }

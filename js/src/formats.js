@@ -30,15 +30,21 @@ export function isSnapshot(data) {
  * @returns {keyof typeof READERS}
  */
 function formatOf(data) {
-  const { kind, type, status } = Object(data);
-  if (isSnapshot(data) || (Array.isArray(data) && typeof data[0] === "number")) return "deltas";
-  if (Array.isArray(data)) return "fragments";
-  if (typeof data === "string") return "text";
-  if (status === "PARTIAL" || status === "COMPLETED") return "updates";
+  const format = valueFormatOf(data);
+  if (format !== null) return format;
+  const { kind, type } = Object(data);
   if (/^tools?_/.test(kind)) return "calls";
   if (typeof kind === "string") return "parts";
   if (/^(?:start|text-|reasoning-|tool-|finish)/.test(type)) return "ai-sdk";
   return /^[A-Z]+_[A-Z_]+$/.test(type) ? "ag-ui" : "raw";
+}
+
+/** The format that an event has, if it describes a value; else null. @param {any} data */
+export function valueFormatOf(data) {
+  if (isSnapshot(data) || (Array.isArray(data) && typeof data[0] === "number")) return "deltas";
+  if (Array.isArray(data)) return "fragments";
+  if (typeof data === "string") return "text";
+  return data?.status === "PARTIAL" || data?.status === "COMPLETED" ? "updates" : null;
 }
 
 /**

@@ -81,7 +81,10 @@ export function parsePattern(text) {
   for (let at = 0; at < rest.length; at = STEP.lastIndex) {
     STEP.lastIndex = at;
     const match = STEP.exec(rest);
-    if (match === null) throw new TypeError(notAPath(text));
+    if (match === null) {
+      const remedy = text.includes("[]") ? "for any element write `[*]`" : "write it like `days[0].title`";
+      throw new TypeError(`not a path: ${JSON.stringify(text)}; ${remedy}`);
+    }
     const [, name, index, key, anyKey] = match;
     if (name !== undefined) steps.push(name);
     else if (index !== undefined) steps.push(Number(index));
@@ -89,12 +92,6 @@ export function parsePattern(text) {
     else steps.push(anyKey === undefined ? ANY_INDEX : ANY_KEY);
   }
   return steps;
-}
-
-/** @param {string} text */
-function notAPath(text) {
-  const remedy = text.includes("[]") ? "for any element write `[*]`" : "write it like `days[0].title`";
-  return `not a path: ${JSON.stringify(text)}; ${remedy}`;
 }
 
 /**

@@ -86,13 +86,8 @@ export function useValue(source, options = {}) {
  */
 export function useStream(source, options = {}) {
   const empty = { value: options.initial, entities: [], ...NOTHING };
-  return useRead(
-    source,
-    options,
-    empty,
-    (state) => state,
-    (begun, how) => entitiesOf(open(begun, how)),
-  );
+  const read = (/** @type {any} */ begun, /** @type {OpenOptions} */ how) => entitiesOf(open(begun, how));
+  return useRead(source, options, empty, (state) => state, read);
 }
 
 /**
@@ -175,19 +170,15 @@ function isAddress(source) {
   return typeof source === "string" || source instanceof URL;
 }
 
-/** @param {any} source */
-function isIterable(source) {
-  return typeof source !== "string" && (source?.[Symbol.asyncIterator] ?? source?.[Symbol.iterator]) !== undefined;
-}
-
 /**
  * The receiver, after each message that changed it. The source yields messages, or events that hold them.
  * @param {any} source
  * @param {ConnectOptions} options
  */
 async function* received(source, options) {
+  const isIterable = typeof source !== "string" && (source?.[Symbol.asyncIterator] ?? source?.[Symbol.iterator]) !== undefined;
   let receiver = new Receiver();
-  for await (const element of isIterable(source) ? source : connect(source, options)) {
+  for await (const element of isIterable ? source : connect(source, options)) {
     if (isRestart(element)) receiver = new Receiver();
     if (isRestart(element)) continue;
     const message = typeof element?.hasId === "boolean" ? JSON.parse(element.data) : element;

@@ -92,7 +92,7 @@ export class StringSink {
   check() {
     if (this.isComplete) return;
     const what = this.#other ? `is ${this.#other}, not a string` : "never came";
-    throw new FieldNotFound(`the field ${this.#field} ${what}`, this.#field);
+    throw new FieldNotFound(`the field ${this.#field} ${what}`);
   }
 
   /**
@@ -200,7 +200,7 @@ export class Selection extends ValueBuilder {
   check() {
     if (this.#isFound || (this.#isReached && !this.#hasMembers && !this.#other)) return;
     const what = this.#other ? `is ${this.#other}` : "never came";
-    throw new FieldNotFound(`the field ${this.#field} ${what}`, this.#field);
+    throw new FieldNotFound(`the field ${this.#field} ${what}`);
   }
 
   /**

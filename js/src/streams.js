@@ -11,6 +11,7 @@ import { described, drive, isPiece } from "./driver.js";
 import { FieldNotFound, InvalidJSON, JsonrillError, Truncated, UnknownSource, quoted } from "./errors.js";
 import { FragmentSink } from "./fragments.js";
 import { Machine } from "./parse/machine.js";
+import { isObject } from "./parse/values.js";
 import { isComplete } from "./paths.js";
 import { checkSchema, validated } from "./schema.js";
 import { Selection, StringSink } from "./selection.js";
@@ -253,9 +254,7 @@ export function fields(source, { schema, signal, ...parsing } = {}) {
   const builder = new FieldBuilder();
   const take = () => builder.completed.splice(0);
   const end = () => {
-    if (builder.live === null || typeof builder.live !== "object" || Array.isArray(builder.live)) {
-      throw new FieldNotFound("the value has no fields: it is not an object", "root");
-    }
+    if (!isObject(builder.live)) throw new FieldNotFound("the value has no fields: it is not an object");
     return schema ? validated(schema, builder.value).then(() => []) : [];
   };
   return drive(source, new TextStage(new Machine(builder, parsing), { take, end, builder }), { signal });

@@ -10,7 +10,7 @@ async function last(items, show = (item) => item) {
   try {
     for await (const item of items) seen = show(item);
   } catch (error) {
-    return `${error.name}: ${error.message}`;
+    return String(error);
   }
   return seen;
 }
@@ -21,7 +21,8 @@ function shown(use, show) {
     const root = createRoot(document.body.appendChild(document.createElement("div")));
     const View = () => {
       const state = use();
-      if (!state.isLoading) setTimeout(() => (root.unmount(), resolve(state.error?.message ?? show(state))), 0);
+      const seen = () => (state.error ? String(state.error) : show(state));
+      if (!state.isLoading) setTimeout(() => (root.unmount(), resolve(seen())), 0);
       return null;
     };
     root.render(createElement(View));

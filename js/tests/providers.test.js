@@ -204,12 +204,12 @@ test("what is not recognised is an UnknownSource that names it", async () => {
     return error.message;
   };
   assert.match(await unknown(content([{ odd: 1, keys: 2 }])), /an object with odd, keys/);
-  assert.match(await unknown(content(later([{ odd: 1 }, null, 5]))), /none of 2 elements/);
+  assert.match(await unknown(content(later([{ odd: 1 }, null, 5]))), /the first of 2 elements is an object with odd/);
   let read = 0;
   async function* endless() {
     for (;;) yield { odd: (read += 1) };
   }
-  assert.match(await unknown(parts(endless())), /none of 32 elements/);
+  assert.match(await unknown(parts(endless())), /the first of 32 elements is/);
   assert.equal(read, 32);
   assert.match(await unknown(toolCalls("data: oops\n\n")), /"oops"/);
   for (const reader of [content, parts, toolCalls]) {

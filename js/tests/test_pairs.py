@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
@@ -50,6 +51,11 @@ PAIRS: list[tuple[str, str, Any]] = [
     *[(format, "useParts", PARTS) for format in ("parts", "raw", "ai-sdk", "ag-ui")],
 ]
 OF_EVENTS = ("calls", "raw", "parts", "ai-sdk", "ag-ui")
+OF_VALUES = ("deltas", "updates", "fragments", "text")
+MISTAKES = [
+    *itertools.product(OF_EVENTS, ("open", "useValue", "useStream"), ("(openEvents(url))",)),
+    *itertools.product(OF_VALUES, ("useParts", "toolCalls"), ("open(url)",)),
+]
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +71,12 @@ def page(http: httpx2.Client, tmp_path_factory: pytest.TempPathFactory) -> Itera
     modules = installed(TOOLS, "npm") / "node_modules"
     bundle = tmp_path_factory.mktemp("bundle") / "pairs.js"
     command: list[str | Path] = [modules / ".bin" / "esbuild", ROOT / "js" / "tests" / "pairs.js"]
-    flags = ("--bundle", "--log-level=error", '--define:process.env.NODE_ENV="production"')
+    flags = (
+        "--bundle",
+        "--minify",
+        "--log-level=error",
+        '--define:process.env.NODE_ENV="production"',
+    )
     environment = {**os.environ, "NODE_PATH": str(modules)}
     subprocess.run([*command, *flags, f"--outfile={bundle}"], check=True, env=environment)
     with launched() as browser:
@@ -97,11 +108,11 @@ def test_what_the_server_sends_is_read(
     assert read(page, http, format, reader) == seen
 
 
-@pytest.mark.parametrize("reader", ["open", "useValue", "useStream"])
-@pytest.mark.parametrize("format", OF_EVENTS)
+@pytest.mark.parametrize(("format", "reader", "other"), MISTAKES)
 def test_another_format_is_named_with_what_reads_it(
-    page: Page, http: httpx2.Client, format: str, reader: str
+    page: Page, http: httpx2.Client, format: str, reader: str, other: str
 ) -> None:
     message = read(page, http, format, reader)
+    assert message.startswith("UnknownSource: ")
     assert f"does not read the format {format}; " in message
-    assert "(openEvents(url))" in message
+    assert other in message
