@@ -127,6 +127,14 @@ def test_a_cut_string_that_may_have_lost_its_end_is_refused(text: str) -> None:
         read([text])
 
 
+@pytest.mark.parametrize("text", ['{""a"": ""b""}', "{''a'': 1}", '[{"a": 1, ""b"": 2}]'])
+def test_doubled_quotes_around_a_key_are_refused(text: str) -> None:
+    """Quotes are doubled in CSV: they are not part of the key."""
+    for pieces in ([text], list(text)):
+        with pytest.raises(InvalidJSON, match="escaped quotes"):
+            read(pieces)
+
+
 @pytest.mark.parametrize("reason", ["length", "lost", "filtered", "refused"])
 def test_an_answer_that_the_provider_cut_is_truncated(reason: str) -> None:
     for text in ('{"a": ["x', '{"a": 1', "[1, 2", "{'a': 'b'", "Here it is:"):

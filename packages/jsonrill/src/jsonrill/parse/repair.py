@@ -567,6 +567,8 @@ class RepairMachine(Tokens):
         """Tell whether a quotation inside a string may begin with the quote before `pos`."""
         if before.isalnum() or (before and before in _ENDS_WORDS):
             return NO
+        if not before and self._state == KEY:  # `{""a"": 1}`: CSV doubles quotes
+            return NO
         if pos == len(text) or text[pos] in "[{" or text[pos] in SPACES:
             return NO
         lost = look(lookahead.COMMA_LOST[before == " "], text, pos, self._is_last)
