@@ -10,6 +10,7 @@ from provider_streams import BUILDERS, THREE, in_a_row
 from pydantic import TypeAdapter
 
 from jsonrill import run_tools
+from jsonrill.testing import Call, FakeAnswer
 from support import few
 
 Event = dict[str, Any]
@@ -239,6 +240,23 @@ def test_cut_anywhere_every_call_has_its_result(provider: str, form: str) -> Non
             assert text.count(json.dumps(one.name)) >= ran
             if form in ("openai_chat", "openai_responses", "anthropic"):
                 assert text.count(json.dumps(one.id)) == 2 * ran
+
+
+@pytest.mark.parametrize("path", ["/chat/completions", "/responses", "/messages"])
+def test_another_providers_form_has_nothing_of_the_one_that_was_read(path: str) -> None:
+    openai = pytest.importorskip("openai.types")
+    anthropic = pytest.importorskip("anthropic.types")
+    gemini = pytest.importorskip("google.genai.types")
+    calls = [Call("ping"), Call("search", {"q": "x", "tags": []}), Call("unknown", '{"a":}')]
+    events = FakeAnswer("Look.", "Let me think.", calls).events(path)
+    for cut in range(len(events) + 1):
+        running = run_tools(events[:cut], tools())
+        assert list(running) is not None
+        accepts(running.messages("openai_chat"), openai.chat.ChatCompletionMessageParam)
+        accepts(running.messages("openai_responses"), openai.responses.ResponseInputItemParam)
+        accepts(running.messages("anthropic"), anthropic.MessageParam)
+        for message in running.messages("gemini"):
+            gemini.Content.model_validate_json(json.dumps(message))
 
 
 def test_an_unknown_form_is_refused() -> None:

@@ -83,10 +83,7 @@ class Run:
 
         Calls are left out unless their results are in the answer, too.
         """
-        provider = self._parts.reader.provider
-        # Parts have no provider: they are written in the form that most take.
-        written = form or ("openai_chat" if provider == "parts" else provider)
-        return messages(written, self._parts.entries)
+        return messages(self._parts, form)
 
     @cached_property
     def _parts(self) -> Parts:

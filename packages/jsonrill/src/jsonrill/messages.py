@@ -1,16 +1,18 @@
 """The messages of the next request: the answer and the results, in the provider's form.
 
-A call is sent only together with its result, because providers refuse one without the other.
+A call is sent only together with its result, and reasoning only together with what it led to:
+providers refuse one without the other.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import Any, Final
 
-from .answer_parts import Entry, plain
+from .answer_parts import Entry, Parts, plain
 from .jsontext import dumps
 from .toolcalls import ToolCall
 
@@ -20,16 +22,48 @@ Message = dict[str, Any]
 _PARSED: Final = ("parsed", "parsed_arguments")
 
 
-def messages(provider: str | None, entries: Sequence[Entry]) -> list[Any]:
-    """Return the messages of these turns in the form of this provider, by default of chat."""
-    form = FORMS.get(provider or "openai_chat")
-    if form is None:
-        known = ", ".join(FORMS)
-        raise ValueError(f"no form of messages is known for {provider}; name one of {known}")
-    # An empty text that says why the answer was cut is not a part of the turn.
-    shown = [item for item in entries if item.kind != "text" or item.text or item.error is None]
-    turns = groupby(shown, lambda entry: entry.turn)
-    return [message for _, turn in turns for message in form([*turn])]
+def messages(parts: Parts, form: str | None = None) -> list[Any]:
+    """Return the answer and the results as the next request to this provider sends them.
+
+    `form` names another provider. What only the provider that was read understands, such as its
+    signatures, is left out then.
+    """
+    provider = parts.reader.provider or "openai_chat"
+    write = FORMS.get(form or provider)
+    if write is None:
+        raise ValueError(
+            f"no form of messages is known for {form or provider}; name one of {', '.join(FORMS)}"
+        )
+    entries = parts.entries
+    if FORMS.get(provider) is not write:
+        entries = [replace(entry, kept=None) for entry in entries if entry.kind != "kept"]
+    turns = groupby(entries, lambda entry: entry.turn)
+    return [message for _, turn in turns for message in write([*_sent(turn)])]
+
+
+def _sent(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """Yield what providers take back."""
+    thoughts: list[Entry] = []
+    for entry in entries:
+        if entry.kind == "reasoning" or (entry.kept or {}).get("type") == "reasoning":
+            thoughts.append(entry)
+            continue
+        if _is_sent(entry):
+            yield from (*thoughts, entry)
+        if entry.kind in ("text", "call", "kept"):
+            thoughts = []
+
+
+def _is_sent(entry: Entry) -> bool:
+    call = entry.call
+    if call is None:
+        # An empty text that says why the answer was cut is not a part of the turn.
+        return entry.kind == "kept" or (
+            entry.kind == "text" and not (entry.error and not entry.text)
+        )
+    if call.hosted:
+        return entry.kept is not None and call.status == "complete"
+    return call.answered
 
 
 def sendable(result: Any) -> Any:
@@ -43,7 +77,7 @@ def sendable(result: Any) -> Any:
 def chat(entries: Sequence[Entry]) -> list[Message]:
     """Return the turn for OpenAI chat: an assistant message, and one for each result."""
     text = "".join([entry.text for entry in entries if entry.kind == "text"])
-    calls = _answered(entries)
+    calls = _own_calls(entries)
     if not text and not calls:
         return []
     message: Message = {"role": "assistant", "content": text or None}
@@ -61,22 +95,9 @@ def _chat_call(call: ToolCall) -> Message:
 
 
 def responses(entries: Sequence[Entry]) -> list[Message]:
-    """Return the turn for OpenAI Responses: the items as they came, and one for each result.
-
-    Reasoning is refused without the item that it led to, so it is left out with that one.
-    """
-    items: list[Message] = []
-    thoughts: list[Message] = []
-    for entry in entries:
-        item = _response_item(entry)
-        if item is not None:
-            thoughts.append({key: value for key, value in item.items() if key not in _PARSED})
-            if item.get("type") != "reasoning":
-                items += thoughts
-                thoughts = []
-        elif entry.kind == "call":
-            thoughts = []
-    for call in _answered(entries):
+    """Return the turn for OpenAI Responses: the items as they came, and one for each result."""
+    items = [item for entry in entries if (item := _response_item(entry)) is not None]
+    for call in _own_calls(entries):
         output = {"call_id": call.id, "output": _text_of(call.result)}
         items.append({"type": f"{_item_type(call)}_output", **output})
     return items
@@ -89,32 +110,28 @@ def _item_type(call: ToolCall) -> str:
 def _response_item(entry: Entry) -> Message | None:
     """Return the item of a part; make one for a text or a call whose item is missing."""
     call = entry.call
-    if call is None:
+    kept = {key: value for key, value in (entry.kept or {}).items() if key not in _PARSED}
+    if entry.kind == "text":
         # Parts of a message need the id and the status of their item; a text does not.
-        message = {"type": "message", "role": "assistant", "content": entry.text}
-        return entry.kept or (message if entry.kind == "text" else None)
-    if call.hosted:
-        return entry.kept if call.status == "complete" else None
-    if not _ran(entry):
-        return None
-    item = entry.kept or {"type": _item_type(call), "call_id": call.id, "name": call.name}
+        return kept or {"type": "message", "role": "assistant", "content": entry.text}
+    if call is None or call.hosted:
+        return kept or None
+    item = kept or {"type": _item_type(call), "call_id": call.id, "name": call.name}
     return {**item, "input" if call.encoding == "text" else "arguments": _arguments_text(call)}
 
 
 def anthropic(entries: Sequence[Entry]) -> list[Message]:
     """Return the turn for Anthropic: the blocks, thoughts with signatures, then the results."""
     blocks = [block for entry in entries if (block := _block(entry)) is not None]
-    return _turn("assistant", "content", blocks, map(_tool_result, _answered(entries)))
+    return _turn("assistant", "content", blocks, map(_tool_result, _own_calls(entries)))
 
 
 def _turn(
     role: str, field: str, answer: list[Message], results: Iterator[Message]
 ) -> list[Message]:
     """Return the model's message and, as the user's message, the results."""
-    if not answer:
-        return []
-    found = [*results]
-    return [{"role": role, field: answer}, *([{"role": "user", field: found}] if found else ())]
+    turn = [{"role": role, field: answer}, {"role": "user", field: [*results]}]
+    return [message for message in turn if message[field]]
 
 
 def _tool_result(call: ToolCall) -> Message:
@@ -124,38 +141,31 @@ def _tool_result(call: ToolCall) -> Message:
 
 def _block(entry: Entry) -> Message | None:
     call, kept = entry.call, entry.kept
-    match entry.kind:
-        case "text":
-            # A blank text is refused, although answers have them.
-            return {"type": "text", "text": entry.text} if entry.text.strip() else None
-        case "reasoning":
-            # Without its signature a thought is refused.
-            return None if kept is None else {**kept, "thinking": entry.text}
-        case "call" if call is not None and call.hosted and call.status == "complete":
-            return {**(kept or {}), "input": call.args}
-        case "call" if call is not None and _ran(entry):
-            use = {"type": "tool_use", "id": call.id, "name": call.name}
-            return {**use, "input": _arguments(call)}
-    return kept if entry.kind == "kept" else None
+    if entry.kind == "text":
+        # A blank text is refused, although answers have them.
+        return {"type": "text", "text": entry.text} if entry.text.strip() else None
+    if call is None:
+        # Without its signature a thought is refused.
+        return {**kept, "thinking": entry.text} if kept and entry.kind == "reasoning" else kept
+    if call.hosted:
+        return {**(kept or {}), "input": call.args}
+    return {"type": "tool_use", "id": call.id, "name": call.name, "input": _arguments(call)}
 
 
 def gemini(entries: Sequence[Entry]) -> list[Message]:
     """Return the turn for Gemini: the parts with their signatures, then the responses."""
     parts = [part for entry in entries if (part := _gemini_part(entry)) is not None]
-    return _turn("model", "parts", parts, map(_function_response, _answered(entries)))
+    return _turn("model", "parts", parts, map(_function_response, _own_calls(entries)))
 
 
 def _gemini_part(entry: Entry) -> Message | None:
     kept = entry.kept or {}
-    match entry.kind:
-        case "text" | "kept":
-            return {"text": entry.text, **kept}
-        case "reasoning" if kept:
-            return {"text": entry.text, "thought": True, **kept}
-        case "call" if entry.call is not None and _ran(entry):
-            named = _gemini_name(entry.call)
-            return {"functionCall": {**named, "args": _arguments(entry.call)}, **kept}
-    return None
+    if entry.call is not None:
+        named = _gemini_name(entry.call)
+        return {"functionCall": {**named, "args": _arguments(entry.call)}, **kept}
+    if entry.kind == "reasoning":
+        return {"text": entry.text, "thought": True, **kept} if kept else None
+    return {"text": entry.text, **kept}
 
 
 def _function_response(call: ToolCall) -> Message:
@@ -168,13 +178,10 @@ def _gemini_name(call: ToolCall) -> Message:
     return {"name": call.name, **({"id": call.id} if call.own_id else {})}
 
 
-def _answered(entries: Sequence[Entry]) -> list[ToolCall]:
-    """Return the calls that the user's tools have answered."""
-    return [entry.call for entry in entries if entry.call is not None and _ran(entry)]
-
-
-def _ran(entry: Entry) -> bool:
-    return entry.call is not None and entry.call.answered and not entry.call.hosted
+def _own_calls(entries: Sequence[Entry]) -> list[ToolCall]:
+    """Return the calls of the user's tools."""
+    calls = [entry.call for entry in entries if entry.call is not None]
+    return [call for call in calls if not call.hosted]
 
 
 def _text_of(result: Any) -> str:
@@ -207,11 +214,8 @@ def _loaded(text: str) -> Any:
 
 
 FORMS: Final[dict[str, Callable[[Sequence[Entry]], list[Message]]]] = {
-    "openai_chat": chat,
-    "openai": chat,
-    "openai_responses": responses,
-    "responses": responses,
+    **dict.fromkeys(("openai_chat", "openai", "mistral", "parts"), chat),
+    **dict.fromkeys(("openai_responses", "responses"), responses),
     "anthropic": anthropic,
     "gemini": gemini,
-    "mistral": chat,
 }

@@ -18,7 +18,7 @@ from collections.abc import (
     Iterator,
     Mapping,
 )
-from contextlib import aclosing, closing, suppress
+from contextlib import aclosing, closing
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal, NotRequired, Required, Unpack, overload
@@ -34,6 +34,8 @@ from .streams import CallOptions
 from .toolcalls import ToolCall
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from .schema import Schema
 
 Function = Callable[..., Any]
@@ -122,7 +124,7 @@ class _Turn:
 
         `form` is the name of another provider, for a request to that one.
         """
-        return messages(form or self._parts.reader.provider, self._parts.entries)
+        return messages(self._parts, form)
 
 
 class ToolParts(_Turn, Iterator[Part]):
@@ -191,6 +193,7 @@ class ToolRun:
         self._jobs: dict[int, Job | None] = {}
         self._queue: deque[Job] = deque()
         self.running: set[Job] = set()
+        self.ended = False
 
     def feed(self, event: Any) -> list[Part]:
         """Return the parts that an event changes, and the results of calls that are refused."""
@@ -198,6 +201,7 @@ class ToolRun:
 
     def flush(self) -> list[Part]:
         """Return the parts at the end of the stream."""
+        self.ended = True
         return self._follow(self.parts.flush(done=self._reader.said_done))
 
     def due(self) -> Iterator[Job]:
@@ -235,7 +239,13 @@ class ToolRun:
         """Start a call, or return its error result, or wait."""
         has_failed = call.status in ("error", "truncated")
         if call.number in self._jobs:
-            return self._revoke(call) if has_failed else []
+            job = self._jobs[call.number]
+            if job is None or not has_failed:
+                return []
+            job.is_revoked = True
+            return self._refuse(
+                call, f"the call was started, and then went wrong: {_problem(call)}"
+            )
         if has_failed:
             # The text of a broken call may still grow. One without a name cannot be sent back.
             is_growing = call.is_open and not call.has_all_args
@@ -260,14 +270,6 @@ class ToolRun:
     def _refuse(self, call: ToolCall, error: str) -> list[Part]:
         self._jobs[call.number] = None
         return self.parts.answer(call, error=error)
-
-    def _revoke(self, call: ToolCall) -> list[Part]:
-        """Return the error result of a call that went wrong after it was started."""
-        job = self._jobs[call.number]
-        if job is None:
-            return []
-        job.is_revoked = True
-        return self._refuse(call, f"the call was started, and then went wrong: {_problem(call)}")
 
 
 def _problem(call: ToolCall) -> str:
@@ -350,36 +352,32 @@ class Tool:
 
 def _run_sync(run: ToolRun, source: Generator[Any], timeout: float | None) -> Generator[Part]:
     """Yield the parts and the results; the tools run in an event loop in another thread."""
-    from queue import Empty, SimpleQueue
+    from concurrent.futures import FIRST_COMPLETED, wait
 
-    finished: SimpleQueue[tuple[Job, Outcome]] = SimpleQueue()
     workers = _Workers()
+    running: dict[Future[Outcome], Job] = {}
 
-    async def work(job: Job) -> None:
-        finished.put((job, await _outcome(job, timeout)))
-
-    def results(*, wait: bool) -> Iterator[Part]:
+    def results(*, waits: bool) -> Iterator[Part]:
         while True:
             for job in run.due():
-                workers.start(work(job))
-            if not run.running:
+                running[workers.start(_outcome(job, timeout))] = job
+            wait(running, None if waits else 0, FIRST_COMPLETED)
+            finished = [future for future in running if future.done()]
+            if not finished:
                 return
-            try:
-                job, outcome = finished.get(wait)
-            except Empty:
-                return
-            yield from run.finish(job, *outcome)
+            for future in finished:
+                yield from run.finish(running.pop(future), *future.result())
 
     failure: Exception | None = None
     with closing(source) as events, closing(workers):
         try:
             for event in events:
                 yield from run.feed(event)
-                yield from results(wait=False)
+                yield from results(waits=False)
         except Exception as error:
             failure = error
         yield from run.flush()
-        yield from results(wait=True)
+        yield from results(waits=True)
     _raise(failure, run)
 
 
@@ -393,7 +391,6 @@ async def _run_async(
     queue: Queue[Callable[[], list[Part]]] = Queue()
     is_wanted = Event()
     failure: Exception | None = None
-    is_open = True
     tasks: set[Task[None]] = set()
 
     async def read() -> None:
@@ -407,12 +404,7 @@ async def _run_async(
                     is_wanted.clear()
         except Exception as error:
             failure = error
-        queue.put_nowait(end)
-
-    def end() -> list[Part]:
-        nonlocal is_open
-        is_open = False
-        return run.flush()
+        queue.put_nowait(run.flush)
 
     async def work(job: Job) -> None:
         outcome = await _outcome(job, timeout)
@@ -420,7 +412,7 @@ async def _run_async(
 
     tasks.add(create_task(read()))
     try:
-        while is_open or run.running:
+        while run.running or not run.ended:
             parts = (await queue.get())()
             for job in run.due():
                 tasks.add(task := create_task(work(job)))
@@ -448,14 +440,14 @@ class _Workers:
 
     _loop: Any = None
 
-    def start(self, coroutine: Any) -> None:
+    def start(self, coroutine: Any) -> Future[Outcome]:
         import asyncio
 
         if self._loop is None:
             runner = asyncio.Runner()
             self._loop, self._closed = runner.get_loop(), asyncio.Event()
             _in_thread(partial(_serve, runner, self._closed))
-        asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
     def close(self) -> None:
         """Cancel what runs."""
@@ -468,12 +460,25 @@ def _serve(runner: Any, closed: Any) -> None:
         runner.run(closed.wait())
 
 
-def _in_thread(work: Callable[[], object]) -> None:
-    """Run this in a daemon thread, which does not keep the program from ending."""
+def _in_thread(run: Callable[[], Any]) -> Future[Outcome]:
+    """Call a function in a daemon thread, which does not keep the program from ending."""
+    from concurrent.futures import Future
     from contextvars import copy_context
     from threading import Thread
 
+    future: Future[Outcome] = Future()
+    future.set_running_or_notify_cancel()  # from now on nobody can cancel it
+
+    def work() -> None:
+        outcome: Outcome
+        try:
+            outcome = run(), None
+        except BaseException as error:  # `sys.exit` in a thread ends nothing but the thread
+            outcome = None, _message(error)
+        future.set_result(outcome)
+
     Thread(target=copy_context().run, args=(work,), daemon=True, name="jsonrill tool").start()
+    return future
 
 
 async def _outcome(job: Job, timeout: float | None) -> Outcome:
@@ -482,7 +487,7 @@ async def _outcome(job: Job, timeout: float | None) -> Outcome:
 
     try:
         async with asyncio.timeout(timeout) as limit:
-            result, error = await _called(job)
+            result, error = await asyncio.wrap_future(_in_thread(job.run))
             return await result if inspect.isawaitable(result) else result, error
     except (Exception, asyncio.CancelledError, SystemExit) as error:
         task = asyncio.current_task()
@@ -491,29 +496,6 @@ async def _outcome(job: Job, timeout: float | None) -> Outcome:
         is_late = isinstance(error, TimeoutError) and limit.expired()
         late = f"the tool has not returned within {timeout:g} seconds" if is_late else None
         return None, late or _message(error)
-
-
-async def _called(job: Job) -> Outcome:
-    from asyncio import Future, get_running_loop
-
-    loop = get_running_loop()
-    future: Future[Outcome] = loop.create_future()
-
-    def deliver(outcome: Outcome) -> None:
-        if not future.done():
-            future.set_result(outcome)
-
-    def work() -> None:
-        outcome: Outcome
-        try:
-            outcome = job.run(), None
-        except BaseException as error:  # `sys.exit` in a thread ends nothing but the thread
-            outcome = None, _message(error)
-        with suppress(RuntimeError):  # the loop has been closed, so the result is dropped
-            loop.call_soon_threadsafe(deliver, outcome)
-
-    _in_thread(work)
-    return await future
 
 
 def _message(error: BaseException) -> str:
