@@ -6,8 +6,8 @@ from typing import Any, NoReturn, Unpack
 
 from .errors import UNLIMITED as NOTHING_HIDDEN
 from .errors import CutShort, refuse_copy
-from .parse.create import ParseOptions, create_machine
 from .parse.machine import Frame, Repair, Sink, path_of
+from .parse.options import ParseOptions, create_machine
 from .paths import Path, is_complete
 
 

@@ -16,9 +16,9 @@ from typing import Any, Final, Literal, NoReturn, Unpack, get_args
 
 from .document import GrowingValue, ValueBuilder
 from .errors import CutShort, FragmentError, InvalidJSON, LimitExceeded, refuse_copy
-from .parse.create import ParseOptions, create_machine
 from .parse.grammar import NUMBER
 from .parse.machine import Frame, Repair, path_of
+from .parse.options import ParseOptions, create_machine
 from .paths import Path, format_path, parse_path
 
 Kind = Literal[

@@ -13,8 +13,8 @@ from .errors import (
     FieldNotFound,
     InvalidSchema,
 )
-from .parse.create import ParseOptions, create_machine
 from .parse.machine import Sink, path_of
+from .parse.options import ParseOptions, create_machine
 from .paths import ANY_INDEX, Path, Pattern, Wildcard, fits, format_path, parse_path, parse_pattern
 from .pipeline import Reading
 

@@ -19,7 +19,7 @@ from .errors import (
     Limits,
     SourceFailed,
 )
-from .parse.create import create_machine
+from .parse.options import create_machine
 from .partial_stream.recorder import Recorder
 from .pipeline import Pipe, Stage
 from .stages import TextReader

@@ -25,8 +25,8 @@ from .eventstream import (
     is_event_stream,
     is_lines,
 )
-from .parse.create import PARSE_OPTIONS, create_machine
 from .parse.machine import Sink
+from .parse.options import PARSE_OPTIONS, create_machine
 from .parse.states import END, EXPECTED
 from .pipeline import BAD_TEXT, Reading, Stage
 from .sources.explain import explain

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypedDict, Unpa
 from .answer import Answer
 from .driver import Pace, drive, last_item
 from .errors import InvalidJSON, JsonrillError, Limits, Truncated, check_names
-from .parse.create import PARSE_OPTIONS, ParseOptions
+from .parse.options import PARSE_OPTIONS, ParseOptions, rule_names
 from .paths import Path
 from .pipeline import Pipe, Stage
 from .sources.options import AnswerOptions
@@ -160,8 +160,6 @@ def read_options(
 
 def _rules(repair: Any, *, may_close: bool) -> frozenset[str]:
     """Return the names of the rules that `repair=` selects, without `cut-off` if it may not."""
-    from .parse.rules import rule_names
-
     return rule_names(repair) - (set() if may_close else {"cut-off"})
 
 

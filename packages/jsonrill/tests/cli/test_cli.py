@@ -18,7 +18,7 @@ from commands import BASE, ENV, call
 import jsonrill
 from jsonrill import Rebuilder
 from jsonrill.cli import main
-from jsonrill.parse.rules import RULES
+from jsonrill.parse.options import RULES
 from support import LIBRARY, ROOT, few
 
 pytest.importorskip("typer")

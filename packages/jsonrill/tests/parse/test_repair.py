@@ -19,7 +19,7 @@ from jsonrill import (
 )
 from jsonrill.errors import CutShort
 from jsonrill.parse.machine import Repair
-from jsonrill.parse.rules import RULES
+from jsonrill.parse.options import RULES
 from support import HARDER, ROOT, by, cuttings
 from support.costs import is_linear
 from support.documents import same

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import Limits
-from ..parse.rules import RULES, rule_names
+from ..parse.options import RULES, rule_names
 from .files import Input, Output, report
 
 Files = Annotated[

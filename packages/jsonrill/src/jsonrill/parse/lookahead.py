@@ -31,17 +31,14 @@ WORDS: Final = {
 }
 WORD: Final = re.compile("|".join(WORDS), re.IGNORECASE | re.ASCII)
 NAME: Final = re.compile(r"[\w$-]++")
-TOKEN: Final = re.compile(r"[\w$.+-]++")
-# A number or literal that is a whole token.
-SCALAR: Final = re.compile(rf"(?:(?ai:{WORD.pattern})|{NUMBER.pattern})(?![\w$.+-])")
-
 
 _S: Final = f"[{SPACES}]*+"
 _QUOTE: Final = "[\"'“‘]"
 _COMMENT: Final = r"(?:#|//|/\*)"
 _NAME: Final = NAME.pattern
-_TOKEN: Final = TOKEN.pattern
-_SCALAR: Final = SCALAR.pattern
+_TOKEN: Final = r"[\w$.+-]++"
+# A number or literal that is a whole token.
+_SCALAR: Final = rf"(?:(?ai:{WORD.pattern})|{NUMBER.pattern})(?![\w$.+-])"
 # A string in any quotes, up to its closing quote; and with it.
 _PARTS: Final = [
     (rf"{quote}(?:[^{closer}\\\n]|\\.|\\\Z)*+", closer) for quote, closer in CLOSERS.items()

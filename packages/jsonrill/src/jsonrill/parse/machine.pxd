@@ -50,6 +50,7 @@ cdef class Tokens:
     cdef _error(self, kind, str expected, str got, str text, Py_ssize_t pos)
     cdef _refuse(self, str text, Py_ssize_t pos, str expected=*)
     cdef _error_here(self, kind, str expected, str got)
+    cdef _too_short(self, str expected, kind=*)
     cdef _over(self, str limit, bound, str text, Py_ssize_t pos)
     cdef dict _fail_at(self, str text, Py_ssize_t pos)
     cdef str _expected(self)
@@ -59,6 +60,7 @@ cdef class Tokens:
     @cython.locals(limit=Py_ssize_t, room=Py_ssize_t)
     cdef _feed_text(self, str text)
     cdef _feed_other(self, data)
+    cdef _finish(self, bint is_cut)
     cdef _check_open(self)
     @cython.locals(state=int, after=Py_ssize_t, char=Py_UCS4)
     cdef Py_ssize_t _tokens(self, str text, Py_ssize_t pos, Py_ssize_t end) except -2
@@ -93,6 +95,6 @@ cdef class Tokens:
 cdef class Machine(Tokens):
     @cython.locals(pos=Py_ssize_t, end=Py_ssize_t, start=Py_ssize_t)
     cdef _run(self, str text)
-    cdef _cut_error(self, kind, str expected, cut)
+    cdef _finish(self, bint is_cut)
     cdef _unexpected(self, str text, Py_ssize_t pos)
     cdef str _expected(self)

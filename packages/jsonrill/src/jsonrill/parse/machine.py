@@ -202,11 +202,6 @@ class Tokens:
         raise NotImplementedError
 
     @property
-    def pending_key(self) -> str | None:
-        """The text so far of the key that is being read, else None."""
-        return self._token_text if self._state == KEY else None
-
-    @property
     def pending_offset(self) -> int:
         """The offset of the pending key, number or literal, else of the next character."""
         is_pending = self.pending_text is not None or self._state == KEY
@@ -288,10 +283,22 @@ class Tokens:
             raise StreamClosed("this stream has ended; nothing can be fed to it any more")
 
     def flush(self, cut: CutShort | None = None) -> None:
-        """End the text: complete what can be completed, or raise an error for what is missing.
+        """End the text: complete what can be completed, or raise what is missing.
 
         With `cut`, the provider says that the answer stopped early: nothing is completed.
         """
+        if self._closed:
+            return
+        try:
+            self._finish(is_cut=cut is not None)
+        except InvalidJSON as error:
+            raise error if cut is None else truncated(cut, error) from None
+        if cut is not None and cut.reason == "refused":  # a refusal is not the value
+            raise truncated(cut, self._error_here(Truncated, "", ""))
+        self._closed = True
+
+    def _finish(self, is_cut: bool) -> None:
+        """Complete what can be completed at the end of the text, or raise what is missing."""
         raise NotImplementedError
 
     def _count_lines(self, text: str, end: int) -> None:
@@ -588,6 +595,10 @@ class Tokens:
         """Return an error between two pieces: right after all that was read or held."""
         return self._error(kind, expected, got, self._held, len(self._held))
 
+    def _too_short(self, expected: str, kind: type[InvalidJSON] = Truncated) -> InvalidJSON:
+        """Return the error of a text that ends here."""
+        return self._error_here(kind, expected, "but the text ended")
+
     def _over(self, limit: str, bound: int, text: str, pos: int) -> LimitExceeded:
         place = self._fail_at(text, pos)
         where = f"at character {place['offset']}, in {short_path(place['path'])}"
@@ -661,36 +672,20 @@ class Machine(Tokens):
             self._count_lines(text, end - len(self._held))
         self._offset += end - len(self._held)
 
-    def flush(self, cut: CutShort | None = None) -> None:
-        """End the text: complete a root number, or raise what is missing.
-
-        With `cut`, the provider says that the answer stopped early: nothing is completed.
-        """
-        if self._closed:
-            return
+    def _finish(self, is_cut: bool) -> None:
         if self._tail:
             is_bom = not self._has_begun and BOM_UTF8.startswith(self._tail)
             kind = Truncated if is_bom or self._state in (STRING, KEY) else InvalidJSON
-            raise self._cut_error(kind, "the rest of a UTF-8 character", cut)
+            raise self._too_short("the rest of a UTF-8 character", kind)
         self._feed_text("")  # a prefix, if nothing came after it
         if self._state == DIGITS and not self.frames and NUMBER.fullmatch(self._token_text):
-            if cut is not None:
-                raise self._cut_error(Truncated, "the rest of the number", cut)
+            if is_cut:
+                raise self._too_short("the rest of the number")
             self._end_number("", 0)
         if self._state != END:
-            raise self._cut_error(Truncated, self._expected(), cut)
-        self._closed = True
-        if cut is not None and cut.reason == "refused":  # a refusal is not the value
-            raise self._cut_error(Truncated, "", cut)
+            raise self._too_short(self._expected())
 
     # ---- errors ----
-
-    def _cut_error(
-        self, kind: type[InvalidJSON], expected: str, cut: CutShort | None
-    ) -> InvalidJSON:
-        """Return the error of a text that ends here."""
-        error = self._error_here(kind, expected, "but the text ended")
-        return error if cut is None else truncated(cut, error)
 
     def _unexpected(self, text: str, pos: int) -> InvalidJSON:
         """Return the error for the token at `pos`, at its first character that is wrong."""

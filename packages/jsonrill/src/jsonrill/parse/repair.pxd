@@ -9,7 +9,7 @@ cdef Py_ssize_t REACH
 
 cdef class RepairMachine(Tokens):
     cdef bint _has_backslash, _has_escape, _has_inner_quotes, _may_lack_end
-    cdef bint _is_cut, _is_last, _is_line_start, _is_noted, _is_scalar
+    cdef bint _is_last, _is_line_start, _is_noted, _is_scalar
     cdef int _resume
     cdef Py_ssize_t _brackets, _quotes
     cdef str _before, _closer, _text_tail, _thoughts
@@ -22,6 +22,8 @@ cdef class RepairMachine(Tokens):
     cdef Py_ssize_t _read(self, str text, Py_ssize_t pos, Py_ssize_t end) except -2
     @cython.locals(stop=Py_ssize_t, after=Py_ssize_t, taken=Py_ssize_t)
     cdef Py_ssize_t _string(self, str text, Py_ssize_t pos, Py_ssize_t end) except -2
+    cdef _finish(self, bint is_cut)
+    cdef str _expected(self)
     cdef _take(self, str run)
     @cython.locals(verdict=int)
     cdef Py_ssize_t _quote(self, str text, Py_ssize_t pos) except -2

@@ -1,6 +1,6 @@
 """Text → events for what models write instead of JSON: twelve rules, everything else is refused.
 
-`rules.py` lists them. What is valid JSON is read as the strict machine reads it, by `Tokens`.
+`options.py` lists them. What is valid JSON is read as the strict machine reads it, by `Tokens`.
 Where that stops, the rules are tried. Some characters have two readings: a quote may end its string
 or be part of it. Then the machine looks ahead (`lookahead.py`), and waits if the text that has come
 does not decide. In the pieces `{'a': "say "hi` and `" now",}`:
@@ -22,32 +22,43 @@ from collections.abc import Callable
 from os.path import commonprefix
 from typing import Any, Final
 
-from ..errors import DEFAULT_LIMITS, CutShort, InvalidJSON, Limits, Truncated, truncated
+from ..errors import DEFAULT_LIMITS, InvalidJSON, Limits
 from . import lookahead
 from .grammar import CUT_ESCAPE, ESCAPE, LONE_HIGH, NUMBER
 from .lookahead import CLOSERS, NO, ODD_SPACES, REACH, SPACES, UNCLEAR, WAIT, WORDS, YES, look
 from .machine import Repair, Sink, Tokens, plain_end, unescape
-from .reasoning import ELEMENTS
 from .states import (
     AFTER,
-    BEFORE,
-    BLOCK_COMMENT,
     DIGITS,
-    ELLIPSIS,
     END,
     FIRST_ELEMENT,
     FIRST_KEY,
     KEY,
-    LINE_COMMENT,
     NEXT_KEY,
     STRING,
     VALUE,
 )
 
+# More states than those of JSON, and what could come in each.
+BEFORE: Final = 10  # in text before the value
+LINE_COMMENT: Final = 11
+BLOCK_COMMENT: Final = 12
+ELLIPSIS: Final = 13  # after "..."
+_EXPECTED: Final = {
+    BEFORE: "a value",
+    LINE_COMMENT: "a newline",
+    BLOCK_COMMENT: "'*/'",
+    ELLIPSIS: "a closing bracket",
+}
 # What matters in the text around the value.
 _MARK: Final = re.compile(r"[{}\[\]<]")
 _VISIBLE: Final = re.compile(f"[^{SPACES}]")
-_THOUGHTS: Final = re.compile(rf"<({'|'.join(ELEMENTS)})>", re.IGNORECASE)
+# What models write around their reasoning.
+_THOUGHTS: Final = re.compile(
+    r"<(think(?:ing)?|thoughts?|reasoning|reflection|analysis|scratchpad|seed:think"
+    r"|inner_monologue)>",
+    re.IGNORECASE,
+)
 _CUT_TAG: Final = re.compile(r"<[\w:]{0,16}\Z")
 # A bracket after one of these is a subscript, a template or an escape.
 _SUBSCRIPT: Final = re.compile(r"[A-Za-z0-9_)\]\"'$.\\]")
@@ -70,7 +81,7 @@ class RepairMachine(Tokens):
     """The machine for near-JSON: text → events and a list of repairs."""
 
     __slots__ = ("_before", "_brackets", "_closer", "_has_backslash", "_has_escape",
-                 "_has_inner_quotes", "_is_cut", "_is_last", "_is_line_start", "_is_noted",
+                 "_has_inner_quotes", "_is_last", "_is_line_start", "_is_noted",
                  "_is_scalar", "_may_lack_end", "_on_repair", "_quotes", "_repairs", "_resume",
                  "_rules", "_text_tail", "_thoughts")  # fmt: skip
 
@@ -88,8 +99,8 @@ class RepairMachine(Tokens):
         self._has_inner_quotes = "inner-quotes" in rules
         self._on_repair = on_repair
         self._repairs: list[Repair] = []
-        # The text has ended; and a provider says that the answer has not.
-        self._is_last = self._is_cut = False
+        # Whether the text has ended.
+        self._is_last = False
         # The character before the next one.
         self._before = "\n"
         # Around the value: whether only white space came in this line, whether text was reported,
@@ -162,38 +173,19 @@ class RepairMachine(Tokens):
             self._is_line_start = "\n" in passed[len(passed.rstrip(SPACES)) :]
         return after
 
-    def flush(self, cut: CutShort | None = None) -> None:
-        """End the text: close what is open, or raise what is wrong.
-
-        With `cut` the provider says that the answer was cut: then nothing is closed.
-        """
-        if self._closed:
-            return
-        self._is_cut = cut is not None
-        try:
-            self._finish()
-        except InvalidJSON as error:
-            raise error if cut is None else truncated(cut, error) from None
-        if cut is not None and cut.reason == "refused":
-            raise truncated(cut, self._error_here(Truncated, "", ""))
-        self._closed = True
-
-    def _finish(self) -> None:
+    def _finish(self, is_cut: bool) -> None:
         if self._tail:
             raise self._too_short("the rest of a UTF-8 character")
         self._is_last = True
         self._feed_text("")
         if self._state == BEFORE and self._is_noted:
             raise self._error_here(InvalidJSON, "a value", "but the text has none")
-        if self._state == DIGITS and not self.frames and not self._is_cut:
+        if self._state == DIGITS and not self.frames and not is_cut:
             self._end_number("", 0)
         if self._state != END:
-            if self._is_cut or not self.frames or "cut-off" not in self._rules:
+            if is_cut or not self.frames or "cut-off" not in self._rules:
                 raise self._too_short(self._expected())
             self._cut_off()
-
-    def _too_short(self, expected: str) -> InvalidJSON:
-        return self._error_here(Truncated, expected, "but the text ended")
 
     def _cut_off(self) -> None:
         """Close what is open: half a key or number is dropped, half a word has one meaning."""
@@ -575,6 +567,9 @@ class RepairMachine(Tokens):
         return lost if lost == WAIT else YES if lost == NO else NO
 
     # ---- decisions ----
+
+    def _expected(self) -> str:
+        return _EXPECTED.get(self._state) or Tokens._expected(self)
 
     def _in_object(self) -> bool:
         return bool(self.frames) and self._frame.is_object

@@ -1,4 +1,7 @@
-"""The states of the machine: what it expects or is inside of, as numbers for the compiler."""
+"""The states of the machines: what they expect or are inside of, as numbers for the compiler.
+
+A module of its own, because a compiled module has its own as C integers, which no other can import.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +17,6 @@ END: Final = 6  # after the root value: white space
 STRING: Final = 7  # in a string value
 KEY: Final = 8  # in a key
 DIGITS: Final = 9  # in a number
-# Of `repair.py` alone:
-BEFORE: Final = 10  # in text before the value
-LINE_COMMENT: Final = 11
-BLOCK_COMMENT: Final = 12
-ELLIPSIS: Final = 13  # after "..."
 
 # What could come where the text is refused or ends.
 EXPECTED: Final = {
@@ -31,8 +29,4 @@ EXPECTED: Final = {
     STRING: "the end of the string",
     KEY: "the end of the key",
     DIGITS: "a digit",
-    BEFORE: "a value",
-    LINE_COMMENT: "a newline",
-    BLOCK_COMMENT: "'*/'",
-    ELLIPSIS: "a closing bracket",
 }

@@ -19,10 +19,9 @@ from ..errors import (
     refuse_copy,
     stream_error,
 )
-from ..parse.create import create_machine
 from ..parse.grammar import LITERALS, NUMBER
 from ..parse.machine import Frame, Repair, Sink, path_of
-from ..parse.rules import rule_names
+from ..parse.options import create_machine, rule_names
 from ..paths import ABSENT, Path, Pattern
 from ..schema import Check, Refusal, Refused, Schema
 from ..schema.errors import SourceText

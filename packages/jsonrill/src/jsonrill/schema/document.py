@@ -7,8 +7,8 @@ from typing import Any, Literal, NoReturn, Unpack
 
 from ..document import ValueBuilder
 from ..errors import CutShort, InvalidJSON, InvalidSchema, LimitExceeded, StreamClosed, refuse_copy
-from ..parse.create import ParseOptions, create_machine
 from ..parse.machine import Repair
+from ..parse.options import ParseOptions, create_machine
 from ..paths import ABSENT, Path
 from . import Schema
 from .check import Refused

@@ -21,8 +21,8 @@ from ..document import ValueBuilder
 from ..errors import DEFAULT_LIMITS, FragmentError, InvalidJSON, LimitExceeded, Limits, Problem
 from ..fragment import Fragment, FragmentBuilder, Rebuilder, is_foreign
 from ..jsontext import dumps
-from ..parse.create import ParseOptions, create_machine
 from ..parse.machine import Repair
+from ..parse.options import ParseOptions, create_machine
 from ..paths import ABSENT, Path, is_complete
 from ..providers.statements import CallDelta, End
 from ..providers.writer import Writer

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import DEFAULT_LIMITS, LimitExceeded, Limits, UnknownEvents, refuse_copy
 from ..fragment import Fragment
-from ..parse.create import ParseOptions
 from ..parse.machine import Repair
-from ..parse.rules import rule_names
+from ..parse.options import ParseOptions, rule_names
 from ..paths import ABSENT
 from ..providers import Reader
 from ..providers.statements import (

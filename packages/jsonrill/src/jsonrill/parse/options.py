@@ -1,4 +1,4 @@
-"""Creates the machine for given options: the strict one, or with `repair` the repairing one."""
+"""The options of everything that reads JSON text, and the machine for them."""
 
 from __future__ import annotations
 
@@ -24,6 +24,11 @@ class ParseOptions(TypedDict, total=False):
 
 
 PARSE_OPTIONS: Final = frozenset(ParseOptions.__annotations__)
+# The rules of `repair`; docs/repair.md says what each of them reads.
+RULES: Final = (
+    *("around", "commas", "comments", "quotes", "inner-quotes", "keys", "words", "newlines"),
+    *("escapes", "spaces", "ellipses", "cut-off"),
+)
 
 
 def create_machine(sink: Sink, options: Mapping[str, Any]) -> Tokens:
@@ -46,9 +51,24 @@ def create_machine(sink: Sink, options: Mapping[str, Any]) -> Tokens:
         return Machine(sink, limits, parse_float, prefix)
     # Imported when it is needed: compiling its patterns takes longer than the rest of the package.
     from .repair import RepairMachine
-    from .rules import rule_names
 
     rules = rule_names(repair)
     if not rules:
         return Machine(sink, limits, parse_float, prefix)
     return RepairMachine(sink, rules, on_repair, limits, parse_float, prefix)
+
+
+def rule_names(rules: Any) -> frozenset[str]:
+    """Return the names of the rules that `repair=` selects; `ValueError` for an unknown name."""
+    if isinstance(rules, bool):
+        return frozenset(RULES if rules else ())
+    if not isinstance(rules, Iterable) or isinstance(rules, bytes):
+        raise ValueError(f"repair is true, false, or names of repairs, not {rules!r}")
+    names = frozenset([rules] if isinstance(rules, str) else rules)
+    for name in sorted(map(str, names.difference(RULES))):
+        from difflib import get_close_matches
+
+        close = get_close_matches(name, RULES, 1, 0.5)
+        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(RULES)}"
+        raise ValueError(f"no repair rule is named {name!r}: {hint}")
+    return names
