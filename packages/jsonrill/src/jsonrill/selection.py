@@ -6,16 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from .document import ValueBuilder
-from .errors import (
-    DEFAULT_LIMITS,
-    UNLIMITED,
-    CutShort,
-    FieldNotFound,
-    InvalidSchema,
-)
+from .errors import DEFAULT_LIMITS, UNLIMITED, CutShort, FieldNotFound, InvalidSchema
+from .finder import Finder, Place
 from .parse.machine import Sink, path_of
 from .parse.options import ParseOptions, create_machine
-from .paths import ANY_INDEX, Path, Pattern, Wildcard, fits, format_path, parse_path, parse_pattern
+from .paths import ANY_INDEX, Path, Wildcard, format_path, parse_path, parse_pattern
 from .pipeline import Reading
 
 if TYPE_CHECKING:
@@ -23,88 +18,45 @@ if TYPE_CHECKING:
 
 # More text at once would only take more memory.
 _BLOCK: Final = 1 << 16
-_KINDS: Final[dict[Any, str]] = {
-    dict: "an object",
-    list: "an array",
-    str: "a string",
-    bool: "a boolean",
-    type(None): "null",
-}
 
 
-class FieldSink(Sink):
-    """Follows a field down a document, calls `_find` with each value there, and notes its error."""
+class FieldSink(Finder):
+    """Follows a field down a document, and notes why there is nothing."""
 
-    __slots__ = ("_is_in_list", "_name", "_wildcard", "found", "other", "pattern")
+    __slots__ = ("_is_in_list", "_wildcard", "found", "other", "place")
 
     def __init__(self, field: str | Path) -> None:
-        self.pattern: Pattern
         if isinstance(field, str):
-            self._name, self.pattern = field, parse_pattern(field)
+            self.place = Place(parse_pattern(field), field)
         elif isinstance(field, tuple):
-            self._name, self.pattern = format_path(field), field
+            self.place = Place(field, format_path(field))
         else:
             kind = type(field).__name__
             raise TypeError(f'a field is a path like "answer" or "items[*].title", not {kind}')
         # The number of steps before the first wildcard.
-        wildcards = (at for at, step in enumerate(self.pattern) if isinstance(step, Wildcard))
-        self._wildcard = next(wildcards, len(self.pattern))
+        pattern = self.place.pattern
+        wildcards = (at for at, step in enumerate(pattern) if isinstance(step, Wildcard))
+        self._wildcard = next(wildcards, len(pattern))
         # Whether a value of the right kind was there; if not, which kind it was.
         self.found = False
         self.other = ""
         # Whether the list of the first wildcard was there; None if it was, and had elements.
         self._is_in_list: bool | None = False
 
-    def start_object(self, offset: int) -> None:
-        sink = self._begin(len(self.frames) - 1, "an object", offset)
-        if sink is not None:
-            sink.start_object(offset)
-
-    def start_array(self, offset: int) -> None:
-        sink = self._begin(len(self.frames) - 1, "an array", offset)
-        if sink is not None:
-            sink.start_array(offset)
-
-    def start_string(self, offset: int) -> None:
-        sink = self._begin(len(self.frames), "a string", offset)
-        if sink is not None:
-            sink.start_string(offset)
-
-    def scalar(self, value: Any, text: str | None, offset: int) -> None:
-        sink = self._begin(len(self.frames), _KINDS.get(type(value), "a number"), offset)
-        if sink is not None:
-            sink.scalar(value, text, offset)
-
-    def _begin(self, depth: int, kind: str, offset: int) -> Sink | None:
-        """Return the sink of a value that is selected."""
-        if self._fits(depth):
-            self._note(depth, kind)
-            if depth == len(self.pattern):
-                return self._find(depth, kind, offset)
-        return None
-
-    def _find(self, depth: int, kind: str, offset: int) -> Sink | None:
-        raise NotImplementedError
-
-    def _fits(self, depth: int) -> bool:
-        """Return whether a value inside the first `depth` frames is at the field or leads to it."""
-        if depth > len(self.pattern):
+    def reaches(self, depth: int, kind: str) -> bool:
+        """Return whether a value inside `depth` frames is at the field; note what leads to it."""
+        pattern = self.place.pattern
+        if not self.place.leads(self.frames, depth):
             return False
-        for want, frame in zip(self.pattern, self.frames[:depth], strict=False):
-            if not fits(want, frame.key if frame.is_object else frame.count):
-                return False
-        return True
-
-    def _note(self, depth: int, kind: str) -> None:
-        """Note the kind of a value that is at the field or leads to it."""
         if depth > self._wildcard:
             self._is_in_list = None
-        elif depth == self._wildcard and depth < len(self.pattern) and self._is_in_list is False:
-            wanted = "an array" if self.pattern[depth] is ANY_INDEX else "an object"
+        elif depth == self._wildcard and depth < len(pattern) and self._is_in_list is False:
+            wanted = "an array" if pattern[depth] is ANY_INDEX else "an object"
             if kind == wanted or kind == "null":
                 self._is_in_list = True
             else:
                 self.other = f"{kind}, not {wanted}"
+        return depth == len(pattern)
 
     @property
     def error(self) -> FieldNotFound | None:
@@ -112,7 +64,8 @@ class FieldSink(Sink):
         if self.found or (self._is_in_list and not self.other):
             return None
         what = f"is {self.other}" if self.other else "never came"
-        return FieldNotFound(f"the field {self._name} {what}", field=self._name)
+        field = self.place.text
+        return FieldNotFound(f"the field {field} {what}", field=field)
 
 
 class TextSink(FieldSink):
@@ -127,12 +80,12 @@ class TextSink(FieldSink):
         # True once the string is complete.
         self.ended = False
 
-    def _find(self, depth: int, kind: str, offset: int) -> Sink | None:
-        if kind == "a string":
-            self.found = self._is_inside = True
-        else:
-            self.other = f"{kind}, not a string"
-        return None
+    def find(self, depth: int, kind: str, offset: int) -> None:
+        if self.reaches(depth, kind):
+            if kind == "a string":
+                self.found = self._is_inside = True
+            else:
+                self.other = f"{kind}, not a string"
 
     def text(self, run: str) -> None:
         if self._is_inside and not self.ended:
@@ -143,13 +96,13 @@ class TextSink(FieldSink):
         self._is_inside = False
 
     def takes_values(self) -> bool:
-        return not self._fits(len(self.frames))
+        return not self.place.leads(self.frames, len(self.frames))
 
 
 class ValueSink(FieldSink):
     """The complete values at a field. An array selects its elements, null nothing."""
 
-    __slots__ = ("_is_list", "_limit", "builder", "limit_text", "start", "values")
+    __slots__ = ("_limit", "builder", "limit_text", "start", "values")
 
     def __init__(self, field: str | Path, limit: int) -> None:
         super().__init__(field)
@@ -161,26 +114,16 @@ class ValueSink(FieldSink):
         # What builds the value that is being read, and where it begins.
         self.builder: ValueBuilder | None = None
         self.start = 0
-        # Whether the open container at the field is an array, whose elements are selected.
-        self._is_list = False
 
-    def _begin(self, depth: int, kind: str, offset: int) -> Sink | None:
+    def find(self, depth: int, kind: str, offset: int) -> Sink | None:
         if self.builder is not None:
             return self.builder
-        if self._is_list and depth == len(self.pattern) + 1:
-            return self._build(depth, offset)
-        return super()._begin(depth, kind, offset)
-
-    def _find(self, depth: int, kind: str, offset: int) -> Sink | None:
-        self.found = True
-        if self.pattern[-1:] == (ANY_INDEX,):
-            return self._build(depth, offset)
-        self._is_list = kind == "an array"
-        if self._is_list or kind == "null":
+        if self.reaches(depth, kind):
+            self.found = True
+            if kind == "null" and not self.place.is_of_elements:
+                return None
+        if not self.place.selects(self.frames, depth, kind == "an array"):
             return None
-        return self._build(depth, offset)
-
-    def _build(self, depth: int, offset: int) -> ValueBuilder:
         self.builder = ValueBuilder(depth)
         self.builder.frames = self.frames
         self.start = offset
@@ -201,12 +144,9 @@ class ValueSink(FieldSink):
             self._take(len(self.frames))
 
     def end_container(self, offset: int) -> None:
-        depth = len(self.frames) - 1
         if self.builder is not None:
             self.builder.end_container(offset)
-            self._take(depth)
-        elif depth == len(self.pattern):
-            self._is_list = False
+            self._take(len(self.frames) - 1)
 
     def _take(self, depth: int) -> None:
         """Keep the value if it is complete now."""
@@ -217,9 +157,9 @@ class ValueSink(FieldSink):
             self.limit_text(UNLIMITED)
 
     def takes_values(self) -> bool:
-        if self.builder is not None or not self._fits(len(self.frames)):
+        if self.builder is not None or not self.place.may_contain(self.frames):
             return True
-        return self.pattern[-1:] == (ANY_INDEX,) and len(self.frames) == len(self.pattern)
+        return self.place.selects(self.frames, len(self.frames), is_array=True)
 
 
 class FieldReader(Reading):

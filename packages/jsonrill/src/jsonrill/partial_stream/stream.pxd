@@ -1,13 +1,8 @@
 # Types for the compiler; the code is in stream.py.
 cimport cython
-from ..parse.machine cimport Sink, Tokens, path_of
+from ..parse.machine cimport Tokens, path_of
 from .recorder cimport Recorder
 from .update cimport Record
-
-cdef class Finder(Sink):
-    cdef object _begin, _entities
-    cdef bint _takes_whole
-    cdef public bint has_found
 
 cdef class Entity:
     cdef public object check, index, mode, name, schema
@@ -20,10 +15,9 @@ cdef class PartialStream:
     cdef public bint ended
     cdef public object mode
     cdef bint _data, _delta, _numbers, _literals, _zeros, _is_skipping
-    cdef object _entities, _parse_float, _schema_of, _text
+    cdef object _entities, _finder, _parse_float, _schema_of, _text
     cdef dict _counts, _modes, _options
     cdef Entity _entity
-    cdef Finder _finder
     cdef Tokens _machine
     cdef list _kept, _out
     cdef tuple _only_complete

@@ -1,7 +1,7 @@
 """Text → updates: `PartialStream`.
 
-The machine emits to the `Finder` outside entities, and inside one to its `Recorder`. Bad data never
-raises here: an error is an update like any other.
+The machine emits to the `EntityFinder` outside entities, and inside one to its `Recorder`. Bad data
+never raises here: an error is an update like any other.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from ..errors import (
     refuse_copy,
     stream_error,
 )
+from ..finder import Finder, Place
 from ..parse.grammar import LITERALS, NUMBER
 from ..parse.machine import Frame, Repair, Sink, path_of
 from ..parse.options import create_machine, rule_names
 from ..paths import ABSENT, Path, Pattern
 from ..schema import Check, Refusal, Refused, Schema
 from ..schema.errors import SourceText
-from .entities import Declared, Entities, pattern_of
+from .entities import Entities, pattern_of
 from .recorder import Recorder
 from .update import Status, Update
 
@@ -38,45 +39,32 @@ _ROOT: Final[tuple[Pattern, ...]] = ((),)
 _MOST_PENDING: Final = 500
 
 
-class Finder(Sink):
+class EntityFinder(Finder):
     """Follows the text outside entities, and hands over at the first event of each.
 
-    `begin(declared, depth, offset)` returns the sink of the entity, to which the machine emits
-    from then on. `has_found` tells whether there was an entity, or a list for some.
+    `begin(place, depth, offset)` returns the sink of the entity, to which the machine emits from
+    then on. `has_found` tells whether there was an entity, or a list for some.
     """
 
     __slots__ = ("_begin", "_entities", "_takes_whole", "has_found")
 
     def __init__(
-        self, entities: Entities, begin: Callable[[Declared, int, int], Sink], takes_whole: bool
+        self, entities: Entities, begin: Callable[[Place, int, int], Sink], takes_whole: bool
     ) -> None:
         self._entities = entities
         self._begin = begin
         self._takes_whole = takes_whole
         self.has_found = False
 
-    def start_object(self, offset: int) -> None:
-        sink = self.find(len(self.frames) - 1, offset)
-        if sink is not None:
-            sink.start_object(offset)
-
-    def start_array(self, offset: int) -> None:
-        depth = len(self.frames) - 1
-        sink = self.find(depth, offset, is_array=True)
-        if sink is not None:
-            sink.start_array(offset)
-        elif self._entities.is_list(self.frames, depth):
+    def find(self, depth: int, kind: str, offset: int) -> Sink | None:
+        is_array = kind == "an array"
+        place = self._entities.find(self.frames, depth, is_array)
+        if place is not None:
             self.has_found = True
-
-    def start_string(self, offset: int) -> None:
-        sink = self.find(len(self.frames), offset)
-        if sink is not None:
-            sink.start_string(offset)
-
-    def scalar(self, value: Any, text: str | None, offset: int) -> None:
-        sink = self.find(len(self.frames), offset)
-        if sink is not None:
-            sink.scalar(value, text, offset)
+            return self._begin(place, depth, offset)
+        if is_array and self._entities.is_list(self.frames, depth):
+            self.has_found = True
+        return None
 
     def takes_values(self) -> bool:
         if not self._entities.may_contain(self.frames):
@@ -85,14 +73,6 @@ class Finder(Sink):
         return self._takes_whole and bool(
             self._entities.find(self.frames, len(self.frames), is_array=True)
         )
-
-    def find(self, depth: int, offset: int, is_array: bool = False) -> Sink | None:
-        """Return the sink of the entity that begins here, inside `depth` frames, if one does."""
-        declared = self._entities.find(self.frames, depth, is_array)
-        if declared is None:
-            return None
-        self.has_found = True
-        return self._begin(declared, depth, offset)
 
 
 class Entity:
@@ -173,7 +153,7 @@ class PartialStream:
         # With a schema: the text of the open entity, to find the offset of a violation.
         self._text = None if schema is None else SourceText(options.get("prefix", ""))
         takes_whole = set(_GROWING).isdisjoint(self._modes.values())
-        self._finder = Finder(self._entities, self._begin, takes_whole)
+        self._finder = EntityFinder(self._entities, self._begin, takes_whole)
         self._machine = create_machine(self._finder, options)
         self.ended = False
         # The number of entities so far, by name, and the one being read.
@@ -241,9 +221,9 @@ class PartialStream:
 
     # ---- entities ----
 
-    def _begin(self, declared: Declared, depth: int, offset: int) -> Sink:
+    def _begin(self, place: Place, depth: int, offset: int) -> Sink:
         """Begin an entity inside `depth` containers; return the sink for its events."""
-        name = declared.name
+        name = place.name
         mode = self._modes[name]
         hidden = self._only_complete if mode in _GROWING else _ROOT
         recorder = Recorder(depth, self._end, mode == "REALTIME", hidden)
@@ -265,7 +245,8 @@ class PartialStream:
         Not with `repair`, which may drop what is cut off.
         """
         if not self._is_skipping and not self._options["repair"]:
-            self._finder.find(len(self._machine.frames), self._machine.pending_offset)
+            kind = "a number or literal"
+            self._finder.find(len(self._machine.frames), kind, self._machine.pending_offset)
 
     def _end(self) -> None:
         """Complete the entity, unless its schema refuses it."""
@@ -404,7 +385,7 @@ class PartialStream:
         return update
 
     def _not_found(self) -> FieldNotFound:
-        names = [declared.text for declared in self._entities.declared]
+        names = [place.text for place in self._entities.places]
         places = ", ".join(map(repr, names))
         return FieldNotFound(f"the document has no entity at {places}", field=", ".join(names))
 
