@@ -286,6 +286,20 @@ def test_zero_values() -> None:
     assert update.delta == [["remove", "/n"]]
 
 
+def test_a_zero_of_a_container_is_not_taken_for_the_container() -> None:
+    class Closed(Palette):
+        model_config = ConfigDict(extra="forbid")
+
+    text = '{"title": "x", "colors" : [ {"hex": "a"} , {"hex": 5}]}'
+    [error] = same_ends(text, "REALTIME", schema=Closed, zero_values=True)
+    assert (error["error"]["path"], error["error"]["offset"]) == ("root.colors[1].hex", 51)
+
+
+def test_an_element_of_a_type_that_is_not_known_is_plain() -> None:
+    [update] = run(['[{"hex": "x"}]'], "ONE-BY-ONE", schema=list[Color] | list[Palette])  # type: ignore[arg-type]
+    assert update.model == {"hex": "x"}
+
+
 def test_a_validator_may_do_what_it_likes() -> None:
     class Odd(BaseModel):
         model_config = ConfigDict(extra="forbid")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 import warnings
 from collections.abc import Iterable
@@ -23,6 +24,7 @@ from pydantic import (
     RootModel,
     TypeAdapter,
     computed_field,
+    field_serializer,
     field_validator,
     model_validator,
 )
@@ -103,11 +105,32 @@ def test_a_partial_can_be_dumped_copied_and_pickled() -> None:
     trip = last(['{"stops": [{"name": "Ro'], Sized)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert trip.model_dump() == {"title": None, "stops": [{"name": "Ro", "day": None}]}
-        assert trip.model_dump_json() == '{"title":null,"stops":[{"name":"Ro","day":null}]}'
+        dump = {"title": None, "stops": [{"name": "Ro", "day": None}], "size": None}
+        assert trip.model_dump() == json.loads(trip.model_dump_json()) == dump
     plain = last(['{"title": "To'], Trip)
     for twin in (copy.deepcopy(plain), pickle.loads(pickle.dumps(plain))):
         assert twin == plain and is_partial(twin)
+
+
+def test_what_a_serializer_or_computed_field_needs_may_not_have_come() -> None:
+    class Box(BaseModel):
+        width: int
+        until: date
+        inner: list[Box] = []
+
+        @computed_field  # type: ignore[prop-decorator]
+        @property
+        def area(self) -> int:
+            return self.width * self.width
+
+        @field_serializer("until")
+        def in_words(self, value: date) -> str:
+            return f"{value:%d %b}"
+
+    box = last(['{"inner": [{"width": 2'], Box)
+    assert box.inner[0].area is None
+    assert box.model_dump() == {"inner": [{"area": None}], "area": None}
+    assert "area=None" in repr(box)
 
 
 def test_complete_children_are_shared_between_looks() -> None:
@@ -217,6 +240,12 @@ def test_sets_tuples_and_converted_keys_are_shown_when_they_are_complete() -> No
 
     numbers = last(['{"some": [1], "pair": [1, "a"], "names": {"1": "b'], Numbers)
     assert (numbers.some, numbers.pair, numbers.names) == ({1}, (1, "a"), {})
+
+    class Loud(BaseModel):
+        model_config = ConfigDict(str_to_upper=True)
+        counts: dict[str, int] = {}
+
+    assert last(['{"counts": {"a": 1'], Loud).counts == {}
 
 
 class Cat(BaseModel):
@@ -348,6 +377,20 @@ def test_a_validator_that_needs_other_fields_waits_for_the_object() -> None:
     error = violation(list('{"low": 3, "high": 2}'), Range)
     assert (error.path, error.rule) == (("high",), "value_error")
 
+    class Outer(BaseModel):
+        least: int
+        stop: Stop
+
+        @field_validator("stop")
+        @classmethod
+        def check(cls, value: Stop, info: Any) -> Stop:
+            if len(value.name) < (info.data or {}).get("least", 99):
+                raise ValueError("too short")
+            return value
+
+    stop = {"name": "Rome", "day": "2024-05-01"}
+    assert last(list(json.dumps({"least": 1, "stop": stop})), Outer).stop.name == "Rome"
+
 
 def test_what_user_code_may_change_is_shown_and_not_refused() -> None:
     class Flexible(BaseModel):
@@ -397,6 +440,18 @@ def test_partial_reads_a_cut_text() -> None:
 def test_a_key_that_comes_again_replaces_the_first() -> None:
     text = '{"title": "a", "stops": [], "title": "b"}'
     assert last(list(text), Trip) == last([text], Trip) == Trip(title="b", stops=[])
+
+
+def test_a_piece_that_changes_nothing_brings_no_value() -> None:
+    shown = [trip.title for trip in values(list('{"title": "\\u00e9"}'), Trip)]
+    assert shown == [None, "", "é", "é"]  # the last one is complete
+
+
+def test_a_repair_is_reported_once_also_before_a_violation() -> None:
+    repairs: list[Any] = []
+    with pytest.raises(InvalidSchema):
+        list(values(["{'title': 5}"], Trip, repair=True, on_repair=repairs.append))
+    assert [repair.rule for repair in repairs] == ["quotes"]
 
 
 def test_a_violation_deep_inside_is_the_same_in_one_piece() -> None:

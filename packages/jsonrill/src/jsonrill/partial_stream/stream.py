@@ -24,7 +24,7 @@ from ..parse.grammar import LITERALS, NUMBER
 from ..parse.machine import Frame, Repair, Sink, path_of
 from ..parse.options import create_machine, rule_names
 from ..paths import ABSENT, Path, Pattern
-from ..schema import Check, Refusal, Refused, Schema
+from ..schema import Check, Refused, Schema
 from ..schema.errors import SourceText
 from .entities import Entities, pattern_of
 from .recorder import Recorder
@@ -260,7 +260,7 @@ class PartialStream:
                 is_kept = entity.mode in ("BATCH", "ALL-TOGETHER")
                 (self._kept if is_kept else self._out).append(update)
             except Refused as refused:
-                self._refuse(entity, refused.refusal)
+                self._refuse(entity, refused)
             self._leave(entity)
         self._machine.redirect(self._finder)
 
@@ -280,18 +280,18 @@ class PartialStream:
             if not entity.recorder.in_string and not self._options["repair"]:
                 entity.check.begin_at(self._machine, entity.depth)
         except Refused as refused:
-            self._refuse(entity, refused.refusal)
+            self._refuse(entity, refused)
             self._leave(entity)
             self._is_skipping = True
 
-    def _refuse(self, entity: Entity, refusal: Refusal) -> None:
+    def _refuse(self, entity: Entity, refused: Refused) -> None:
         """Emit the ERROR of a violation, with what was good before it."""
         assert entity.check is not None and self._text is not None
         entity.recorder.reveal()
-        good, model = entity.check.before(entity.recorder.root, refusal.path)
+        good, model = entity.check.before(entity.recorder.root, refused.path)
         update = self._new("ERROR", entity, None if good is ABSENT else good, None)
-        update.error = self._text.violation(refusal, self._options, entity.path).to_dict()
-        update.open_path = None if good is ABSENT else refusal.path[:-1]
+        update.error = self._text.violation(refused, self._options, entity.path).to_dict()
+        update.open_path = None if good is ABSENT else refused.path[:-1]
         update.model = model if entity.is_typed and model is not ABSENT else None
         self._out.append(update)
         self.ended = self.ended or entity.depth == 0

@@ -13,8 +13,8 @@ from functools import lru_cache
 from typing import Any, Final
 
 from ..paths import Path
-from .check import ANY, Check, Kind, Node, Refused
-from .errors import Refusal, violation
+from .check import ANY, UNKNOWN, Check, Kind, Node
+from .errors import Refused, violation
 from .typed import compile_type, is_partial
 
 # Of a schema without a type they tell that an array is meant rather than its elements.
@@ -22,7 +22,7 @@ _ARRAY_KEYWORDS: Final = frozenset(
     ("items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains")
 )
 
-__all__ = ["Check", "Refusal", "Refused", "Schema", "is_partial"]
+__all__ = ["Check", "Refused", "Schema", "is_partial"]
 
 
 class Schema:
@@ -72,23 +72,23 @@ class Schema:
         try:
             return self.check().close(value)
         except Refused as refused:
-            raise violation(refused.refusal, path, offset) from None
+            raise violation(refused, path, offset) from None
 
     @property
     def takes_objects(self) -> bool:
         """True if an object may be valid."""
-        return bool(self.node.kinds & Kind.OBJECT)
+        return self.node.allows(Kind.OBJECT)
 
     @property
     def takes_text(self) -> bool:
         """True if a string may be valid."""
-        return bool(self.node.kinds & Kind.STRING)
+        return self.node.allows(Kind.STRING)
 
     def item(self, index: int) -> Schema:
         """Return the schema of one element of the array that this schema describes."""
         node = self.node.choose([], None).child(index)
         part = Schema.__new__(Schema)
-        part.node = ANY if isinstance(node, Refusal) else node
+        part.node = ANY if node is UNKNOWN else node
         part.is_typed, part.describes_arrays = self.is_typed, False
         return part
 
@@ -105,11 +105,11 @@ class Schema:
     def zero(self, path: Path) -> tuple[bool, Any]:
         """Return whether the value at this path has a zero, and the zero: "" 0 false [] {} null."""
         node = self.node
-        for step in path:
-            below = node.choose([] if isinstance(step, int) else {}, None).child(step)
-            if isinstance(below, Refusal):
-                return False, None
-            node = below
+        try:
+            for step in path:
+                node = node.choose([] if isinstance(step, int) else {}, None).child(step)
+        except Refused:
+            return False, None
         if node.kinds & Kind.NULL and node.kinds != Kind.EVERY:
             return True, None
         if node.kinds == Kind.ARRAY or node.kinds == Kind.OBJECT:

@@ -2,19 +2,23 @@
 cimport cython
 
 cdef class Frame:
-    cdef readonly object below, container, made, node, path, step
-    cdef object _gathered, _outer
+    cdef readonly object below, container, node, path, shown, step
+    cdef readonly bint is_quiet
+    cdef bint _is_in_quiet
+    cdef object _outer
+    cdef set _finished
     cdef Py_ssize_t _size
     cpdef look(self, step, Frame inner=*)
     cpdef show(self, inner)
     cdef _new_steps(self, step)
     cdef _finish(self, step, value, Frame inner)
+    cpdef child(self, step)
 
 cdef class Check:
     cdef public bint changed
     cdef list _frames
     cdef object _node, _shown
-    @cython.locals(frames=list, frame=Frame, inner=Frame, level=Py_ssize_t, new=list)
+    @cython.locals(frames=list, frame=Frame, inner=Frame, level=Py_ssize_t, new=list, outer=Frame)
     cpdef look(self, value, open_path)
     @cython.locals(frame=Frame)
     cpdef partial(self, depth=*)

@@ -27,10 +27,7 @@ from os.path import commonprefix
 from typing import Any, Final
 
 from ..paths import ABSENT, Path
-from .errors import Refusal, list_allowed, quote
-
-# What a complete value becomes, or why it is refused.
-Result = tuple[Any, Refusal | None]
+from .errors import Refused, list_allowed, quote
 
 
 class Kind:
@@ -72,11 +69,9 @@ class Node:
     """What a schema requires of the value at one place. The base class requires nothing.
 
     `kinds` are the kinds that may be valid, `texts` the allowed strings, sorted, if they are
-    listed. If a node `is_quiet`, code of the user sees the value first: nothing inside of it is
-    refused before its end. If it `is_plain`, an open container is shown as its children are.
+    listed. If a node `is_quiet`, code of the user sees the value first: neither the value nor what
+    is inside of it is refused before its end.
     """
-
-    __slots__ = ("is_plain", "is_quiet", "kinds", "text_rule", "texts")
 
     def __init__(
         self, kinds: int = Kind.EVERY, texts: list[str] | None = None, text_rule: str = "enum"
@@ -85,24 +80,28 @@ class Node:
         self.texts = texts
         self.text_rule = text_rule
         self.is_quiet = False
-        self.is_plain = True
 
-    def refuse_kind(self, kind: int) -> Refusal:
+    def allows(self, kind: int) -> bool:
+        """Return whether a value of this kind, or of one of these, may be valid."""
+        return self.is_quiet or bool(self.kinds & kind)
+
+    def refuse_kind(self, kind: int) -> Refused:
         """Return why a value of this kind is refused."""
-        return Refusal("type", f"{NAMES[kind]} is not allowed")
+        return Refused("type", f"{NAMES[kind]} is not allowed")
 
-    def refuse_start(self, value: Any, kind: int = 0) -> Refusal | None:
+    def refuse_start(self, value: Any, kind: int = 0) -> Refused | None:
         """Return what the first characters of a value prove, complete or not.
 
         `kind` is the kind of a number or literal that is not read yet.
         """
         kind = kind or kind_of(value)
-        if not self.kinds & kind:
+        if not self.allows(kind):
             return self.refuse_kind(kind)
-        return self._refuse_text(value) if kind == Kind.STRING and self.texts is not None else None
+        if self.texts is None or kind != Kind.STRING or self.is_quiet:
+            return None
+        return self._refuse_text(self.texts, value)
 
-    def _refuse_text(self, text: str) -> Refusal | None:
-        texts = self.texts or []
+    def _refuse_text(self, texts: list[str], text: str) -> Refused | None:
         at = bisect_left(texts, text)
         if at < len(texts) and texts[at].startswith(text):
             return None
@@ -111,38 +110,35 @@ class Node:
         shared = max((len(commonprefix([text, other])) for other in near), default=0)
         begin = quote(text[: shared + 1])
         message = f"no allowed value begins with {begin}: {list_allowed(texts)}"
-        return Refusal(self.text_rule, message, allowed=tuple(texts))
+        refused = Refused(self.text_rule, message)
+        refused.allowed = tuple(texts)
+        return refused
 
     def choose(self, container: Any, step: str | int | None) -> Node:
         """Return the node for the inside of a container, in which the child at `step` is open."""
         return self
 
-    def child(self, step: str | int) -> Node | Refusal:
-        """Return the node of a member or element, or why its key is refused."""
+    def child(self, step: str | int) -> Node:
+        """Return the node of a member or element; raise `Refused` for a forbidden key."""
         return ANY
 
-    def finish(self, value: Any, made: list[Any] | None = None) -> Result:
-        """Return what a complete value becomes, or why it is refused.
+    def finish(self, value: Any, made: list[Any] | None = None) -> Any:
+        """Return what a complete value becomes, or `ABSENT`; raise `Refused` if it is invalid.
 
         `made` has what the elements of a list have become, if they have been finished one by one.
         """
-        return value, self.refuse_start(value)
+        refused = self.refuse_start(value)
+        if refused is not None:
+            raise refused
+        return value
 
-    def close(self, value: Any) -> Result:
+    def close(self, value: Any) -> Any:
         """Return what a complete value becomes that is not part of another one."""
         return self.finish(value)
 
-    def show(self, text: str) -> Any:
-        """Return what is shown of an open string, or `ABSENT`."""
-        return text
-
-    def gather(self, children: Any) -> Any:
-        """Return what `fill` needs of the complete children of an open container."""
-        return children
-
-    def fill(self, gathered: Any, step: str | int | None, inner: Any) -> Any:
-        """Return what an open container is shown as, with `inner` for its open child."""
-        return ABSENT
+    def show(self, value: Any) -> Any:
+        """Return what is shown of an open string or of the children of a container, or `ABSENT`."""
+        return value
 
     def field_names(self, keys: Iterable[str]) -> dict[str, str]:
         """Return the name of the field for each of these keys that has one."""
@@ -156,82 +152,66 @@ class Node:
 class Unknown(Node):
     """A value about which nothing is known until the container around it is complete."""
 
-    __slots__ = ()
-
-    def child(self, step: str | int) -> Node | Refusal:
+    def child(self, step: str | int) -> Node:
         return UNKNOWN
 
-    def finish(self, value: Any, made: list[Any] | None = None) -> Result:
-        return ABSENT, None
+    def finish(self, value: Any, made: list[Any] | None = None) -> Any:
+        return ABSENT
 
-    def show(self, text: str) -> Any:
+    def show(self, value: Any) -> Any:
         return ABSENT
 
 
 ANY: Final = Node()
 UNKNOWN: Final = Unknown()
-UNKNOWN.is_plain = False
 
 
-class Refused(Exception):
-    """Ends a look with a refusal, whose path begins at the root of the value."""
-
-    def __init__(self, refusal: Refusal) -> None:
-        super().__init__(refusal.message)
-        self.refusal = refusal
-
-
-def first_refusal(node: Node, value: Any, refusal: Refusal) -> Refusal:
+def first_refusal(node: Node, value: Any, refused: Refused) -> Refused:
     """Return the refusal that a reader of single characters meets first in a refused value."""
     path: Path = ()
     while True:
         start = node.refuse_start(value)
         if start is not None or not isinstance(value, (dict, list)):
-            return (start or refusal).below(path)
+            return (start or refused).below(path)
         inside = node.choose(value, None)
         if node.is_quiet or inside.is_quiet:
-            return refusal.below(path)
-        found: Refusal | None = None
+            return refused.below(path)
         for step in range(len(value)) if isinstance(value, list) else value:
-            child = inside.child(step)
-            if isinstance(child, Refusal):
-                return child.below((*path, step))
-            found = child.finish(value[step])[1]
-            if found is not None:
+            try:
+                child = inside.child(step)
+            except Refused as forbidden:
+                return forbidden.below((*path, step))
+            try:
+                child.finish(value[step])
+            except Refused as inner:
                 path = (*path, step)
-                node, value, refusal = child, value[step], found
+                node, value, refused = child, value[step], inner
                 break
-        if found is None:
-            return refusal.below(path)
+        else:
+            return refused.below(path)
 
 
 class Frame:
     """An open container: its node, and what its complete children have become."""
 
-    __slots__ = (
-        "_gathered",
-        "_outer",
-        "_size",
-        "below",
-        "container",
-        "made",
-        "node",
-        "path",
-        "step",
-    )
+    __slots__ = ("_finished", "_is_in_quiet", "_outer", "_size", "below", "container", "is_quiet",
+                 "node", "path", "shown", "step")  # fmt: skip
 
-    def __init__(self, node: Node, container: Any, path: Path) -> None:
+    def __init__(self, node: Node, container: Any, path: Path, around: Frame | None) -> None:
         self.container = container
         self.path = path
         # Of a union the outer node is the union, the other one the type that is left of it.
         self._outer = self.node = node
-        self.made: Any = type(container)()
+        # Whether nothing inside is refused, whatever type of a union is left.
+        self._is_in_quiet = node.is_quiet or (around is not None and around.is_quiet)
+        self.is_quiet: bool = self._is_in_quiet
+        # The steps of the complete children, and what those that are shown have become.
+        self._finished: set[str | int] = set()
+        self.shown: Any = type(container)()
         # At the last look: where the open child was, its node, and how many children there were.
         self.step: str | int | None = None
         self.below: Node | None = None
         self._size = -1
-        # What the node gathered from the complete children, until there is another one.
-        self._gathered: Any = None
 
     def look(self, step: str | int | None, inner: Frame | None = None) -> list[Any]:
         """Finish the children that are complete now, and return them; `step` is the open one.
@@ -244,21 +224,22 @@ class Frame:
         self.step, self._size = step, len(container)
         node = self._outer.choose(container, step)
         if node is not self.node:
-            self.node, self.made = node, type(container)()
-        self._gathered = None
+            self.node, self.is_quiet = node, self._is_in_quiet or node.is_quiet
+            self.shown = type(container)()
+            self._finished = set()
         new = [self._finish(key, container[key], inner) for key in self._new_steps(step)]
         self.below = None if step is None else self.child(step)
         return new
 
     def _new_steps(self, step: str | int | None) -> Iterable[Any]:
         """Return where children are that have become complete."""
-        container, made = self.container, self.made
+        container, finished = self.container, self._finished
         if type(container) is list:
-            return range(len(made), len(container) - (step is not None))
-        if step in made:
-            made[step] = ABSENT  # a key that comes again counts when the object is complete
+            return range(len(finished), len(container) - (step is not None))
+        if step in finished:
+            self.shown.pop(step, None)  # a key that comes again counts when the object is complete
             return ()
-        missing = len(container) - len(made)
+        missing = len(container) - len(finished)
         last = list(islice(reversed(container), missing))
         return (key for key in reversed(last) if key != step)
 
@@ -266,36 +247,33 @@ class Frame:
         made = None
         if inner is not None and inner.container is value and type(value) is list:
             inner.look(None)  # its last elements are complete, too
-            made = inner.made
+            made = inner.shown if len(inner.shown) == len(value) else None
         node = self.child(step)
-        result, refusal = node.finish(value, made)
-        if refusal is not None and not (self.node.is_quiet or self._outer.is_quiet):
-            raise Refused(first_refusal(node, value, refusal).below((*self.path, step)))
-        if type(self.made) is list:
-            self.made.append(result)
-        else:
-            self.made[step] = result
+        result: Any = ABSENT
+        try:
+            result = node.finish(value, made)
+        except Refused as refused:
+            if not self.is_quiet:
+                raise first_refusal(node, value, refused).below((*self.path, step)) from None
+        self._finished.add(step)
+        if result is not ABSENT and type(self.shown) is list:
+            self.shown.append(result)
+        elif result is not ABSENT:
+            self.shown[step] = result
         return result
 
     def child(self, step: str | int) -> Node:
-        """Return the node of a child; a key that is forbidden raises `Refused`."""
-        node = self.node.child(step)
-        if isinstance(node, Refusal):
-            raise Refused(node.below((*self.path, step)))
-        return node
+        """Return the node of a child; raise `Refused` for a forbidden key."""
+        try:
+            return self.node.child(step)
+        except Refused as refused:
+            if self.is_quiet:
+                return UNKNOWN
+            raise refused.below((*self.path, step)) from None
 
     def show(self, inner: Any) -> Any:
         """Return what the container is shown as, with `inner` for the open child."""
-        node, made = self.node, self.made
-        if self._gathered is None:
-            if type(made) is dict:
-                shown: Any = {key: made[key] for key in made if made[key] is not ABSENT}
-            else:
-                shown = [child for child in made if child is not ABSENT]
-            self._gathered = node.gather(shown)
-        if not node.is_plain:
-            return node.fill(self._gathered, self.step, inner)
-        return with_child(self._gathered, self.step, inner)
+        return self.node.show(with_child(self.shown, self.step, inner))
 
 
 def with_child(children: Any, step: Any, inner: Any) -> Any:
@@ -335,10 +313,12 @@ class Check:
         frames, node = self._frames, self._node
         shown, self._shown = self._shown, ABSENT
         level = 0
+        new: list[Any] = []
         while isinstance(value, (dict, list)):
             if level >= len(frames) or frames[level].container is not value:
-                _refuse_start(node, value, open_path[:level])
-                frames[level:] = [Frame(node, value, open_path[:level])]
+                self._begin(node, value, open_path[:level])
+                outer = frames[level - 1] if level else None
+                frames[level:] = [Frame(node, value, open_path[:level], outer)]
                 self.changed = True
             frame = frames[level]
             inner = frames[level + 1] if level + 1 < len(frames) else None
@@ -354,9 +334,19 @@ class Check:
         del frames[level:]
         if type(value) is str:
             if node.texts is not None or not node.kinds & Kind.STRING:
-                _refuse_start(node, value, open_path[:level])
-            self._shown = node.show(value)
-            self.changed = self.changed or self._shown is not ABSENT
+                self._begin(node, value, open_path[:level])
+            if node.kinds & Kind.STRING:
+                self._shown = node.show(value)
+            if self._shown is not ABSENT and (new or self._shown != shown):
+                self.changed = True
+
+    def _begin(self, node: Node, value: Any, path: Path, kind: int = 0) -> None:
+        """Refuse what the first characters of the value at `path` prove to be invalid."""
+        if path and self._frames[len(path) - 1].is_quiet:
+            return
+        refused = node.refuse_start(value, kind)
+        if refused is not None:
+            raise refused.below(path)
 
     def begin_at(self, machine: Any, base: int = 0) -> None:
         """Check the number or literal that a machine is reading, or the last key, after a look.
@@ -365,24 +355,25 @@ class Check:
         """
         text = machine.pending_text
         node, path = self._node, ()
-        if len(machine.frames) > base and self._frames:
-            outer, frame = self._frames[-1], machine.frames[-1]
+        depth = len(machine.frames) - base
+        if depth > 0 and self._frames:
+            outer, frame = self._frames[depth - 1], machine.frames[-1]
             if frame.is_object and frame.count == 0 or not frame.is_object and text is None:
                 return
             step = frame.key if frame.is_object else frame.count
             node, path = outer.child(step), (*outer.path, step)
         if text is not None:
-            _refuse_start(node, None, path, kind_of_text(text))
+            self._begin(node, None, path, kind_of_text(text))
 
     def close(self, value: Any) -> Any:
         """Return what the complete value becomes."""
         self._frames = []
         self._shown = ABSENT
         self.changed = True
-        result, refusal = self._node.close(value)
-        if refusal is not None:
-            raise Refused(first_refusal(self._node, value, refusal))
-        return result
+        try:
+            return self._node.close(value)
+        except Refused as refused:
+            raise first_refusal(self._node, value, refused) from None
 
     def partial(self, depth: int | None = None) -> Any:
         """Return the partial value as it was at the last look; `ABSENT` if there is none.
@@ -396,11 +387,11 @@ class Check:
 
     def fields(self) -> list[tuple[str, Any]]:
         """Return the complete fields of the root object, by name."""
-        if not self._frames or type(self._frames[0].made) is not dict:
+        if not self._frames or type(self._frames[0].shown) is not dict:
             return []
-        made = self._frames[0].made
-        names = self._frames[0].node.field_names(made)
-        return [(name, made[key]) for key, name in names.items() if made[key] is not ABSENT]
+        shown = self._frames[0].shown
+        names = self._frames[0].node.field_names(shown)
+        return [(name, shown[key]) for key, name in names.items()]
 
     def before(self, value: Any, path: Path) -> tuple[Any, Any]:
         """Return what was good before the refused part at `path`: plain, and as a partial value.
@@ -422,24 +413,17 @@ class Check:
         return check.partial()
 
 
-def _refuse_start(node: Node, value: Any, path: Path, kind: int = 0) -> None:
-    refusal = node.refuse_start(value, kind)
-    if refusal is not None:
-        raise Refused(refusal.below(path))
-
-
 def cut_before(value: Any, path: Path) -> Any:
     """Return the part of a container that comes before `path`, in the order of the text."""
-    steps: list[Any] = list(path)
-    containers: list[Any] = list(accumulate(steps[:-1], getitem, initial=value))
+    if not path:
+        return value
+    steps: list[Any] = [*path]
+    containers: list[Any] = [*accumulate(steps[:-1], getitem, initial=value)]
     good: Any = ABSENT
-    for container, step in zip(reversed(containers), reversed(steps), strict=False):
-        if isinstance(container, list):
-            cut: Any = container[:step] if good is ABSENT else [*container[:step], good]
+    for container, step in zip(reversed(containers), reversed(steps), strict=True):
+        if type(container) is list:
+            before: Any = container[:step]
         else:
-            before = takewhile(lambda key: key != step, container)  # noqa: B023
-            cut = {key: container[key] for key in before}
-            if good is not ABSENT:
-                cut[step] = good
-        good = cut
-    return value if good is ABSENT else good
+            before = {key: container[key] for key in takewhile(step.__ne__, container)}
+        good = with_child(before, step, good)
+    return good

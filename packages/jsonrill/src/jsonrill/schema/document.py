@@ -6,13 +6,11 @@ from collections.abc import Callable
 from typing import Any, Literal, NoReturn, Unpack
 
 from ..document import ValueBuilder
-from ..errors import CutShort, InvalidJSON, InvalidSchema, LimitExceeded, StreamClosed, refuse_copy
-from ..parse.machine import Repair
+from ..errors import CutShort, InvalidJSON, InvalidSchema, LimitExceeded, refuse_copy
 from ..parse.options import ParseOptions, create_machine
-from ..paths import ABSENT, Path
+from ..paths import ABSENT
 from . import Schema
-from .check import Refused
-from .errors import Refusal, SourceText
+from .errors import Refused, SourceText
 
 
 class SchemaDocument:
@@ -35,7 +33,6 @@ class SchemaDocument:
     ) -> None:
         self.schema = Schema(schema, zeros=missing == "zero")
         self._options = options
-        self._is_plain = not self.schema.is_typed
         self._builder = ValueBuilder()
         self._machine = create_machine(self._builder, options)
         self._check = self.schema.check()
@@ -43,9 +40,8 @@ class SchemaDocument:
         self._value: Any = ABSENT
         # The names of the fields that were taken.
         self._taken: set[str] = set()
-        self._is_closed = False
+        self._is_complete = False
         self.changed = False
-        self.complete = False
 
     def feed(self, data: str | bytes) -> bool:
         """Read one piece of text; return whether the value changed."""
@@ -61,38 +57,16 @@ class SchemaDocument:
         """The value so far, safe to keep; None if there is none."""
         return None if self._value is ABSENT else self._value
 
-    @property
-    def live(self) -> Any:
-        """The same: a value with a schema is safe to keep."""
-        return self.value
-
-    @property
-    def started(self) -> bool:
-        """True once the value has begun."""
-        return self._value is not ABSENT
-
-    @property
-    def open_path(self) -> Path | None:
-        """The path of the string or container that still grows."""
-        return self._builder.open_path
-
-    @property
-    def repairs(self) -> list[Repair]:
-        """With `repair`: the repairs, in order."""
-        return self._machine.repairs
-
     def take_fields(self) -> list[tuple[str, Any]]:
         """Return the top-level fields that became complete since the last call."""
         fields = self._check.fields()
-        if self.complete:
+        if self._is_complete:
             fields = self.schema.fields_of(self._value, self._builder.root)
         new = [(name, value) for name, value in fields if name not in self._taken]
         self._taken.update(name for name, _ in new)
         return new
 
     def _read(self, read: Callable[[Any], None], data: Any) -> bool:
-        if self._is_closed:
-            raise StreamClosed("the value violates its schema, nothing more is read")
         self.changed = False
         try:
             read(data)
@@ -107,30 +81,28 @@ class SchemaDocument:
     def _look(self) -> None:
         """Check what the last piece brought, and show it."""
         builder, check = self._builder, self._check
-        if self.complete or self._is_closed:
+        if self._is_complete:
             return
         try:
             if builder.done:
-                made = check.close(builder.root)
-                self.complete = self.changed = True
-                self._value = builder.root if self._is_plain else made
+                self._value = check.close(builder.root)
+                self._is_complete = self.changed = True
                 return
             check.look(builder.root, builder.open_path)
             if not builder.in_string and not self._options.get("repair"):
                 check.begin_at(self._machine)
         except Refused as refused:
-            raise self._violation(refused.refusal) from None
-        is_changed = builder.changed if self._is_plain else check.changed
+            raise self._violation(refused) from None
+        is_typed = self.schema.is_typed
+        is_changed = check.changed if is_typed else builder.changed
         builder.changed = check.changed = False
-        if is_changed and builder.started:
-            self._value = builder.value if self._is_plain else check.partial()
+        if is_changed:
+            self._value = check.partial() if is_typed else builder.value
             self.changed = self._value is not ABSENT
 
-    def _violation(self, refusal: Refusal) -> InvalidSchema:
-        """Close the document; return the error of its violation."""
-        self._is_closed = True
-        error = self._text.violation(refusal, self._options)
-        plain, partial = self._check.before(self._builder.root, refusal.path)
-        self._value = plain if self._is_plain else partial
+    def _violation(self, refused: Refused) -> InvalidSchema:
+        """Return the error of a violation."""
+        error = self._text.violation(refused, self._options)
+        self._value = self._check.before(self._builder.root, refused.path)[1]
         error.value = self.value
         return error

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from codecs import getincrementaldecoder
+from collections import deque
 from collections.abc import Collection, Mapping
 from importlib import import_module
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from operator import itemgetter
+from typing import Any, Final
 
 from ..errors import InvalidJSON, InvalidSchema, LimitExceeded
 from ..jsontext import dumps
@@ -26,18 +28,21 @@ def library(module: str, extra: str, user: str) -> Any:
         raise ImportError(f"{user} needs {name}: install jsonrill[{extra}]") from error
 
 
-class Refusal(NamedTuple):
-    """Why a value is invalid; `path` leads from the value to the part that is wrong."""
+class Refused(Exception):
+    """A value is invalid; `path` leads from the checked value to the part that is wrong."""
 
-    rule: str
-    message: str
-    path: Path = ()
     allowed: tuple[Any, ...] = ()
-    is_key: bool = False
+    is_key = False
 
-    def below(self, path: Path) -> Refusal:
-        """Return the refusal as the value around, at `path`, has it."""
-        return self._replace(path=path + self.path) if path else self
+    def __init__(self, rule: str, message: str, path: Path = ()) -> None:
+        super().__init__(message)
+        self.rule = rule
+        self.path = path
+
+    def below(self, path: Path) -> Refused:
+        """Turn this into the refusal of the value around, in which the checked one is at `path`."""
+        self.path = path + self.path
+        return self
 
 
 def quote(value: Any) -> str:
@@ -58,24 +63,23 @@ def list_allowed(values: Collection[Any]) -> str:
     return f"allowed {'is' if len(values) == 1 else 'are'} {few}{more}"
 
 
-def refuse_key(rule: str, key: str, keys: Collection[str]) -> Refusal:
+def forbid_key(rule: str, key: str, keys: Collection[str]) -> Refused:
     """Return the refusal of a key that is not one of `keys`."""
-    message = f"the key {quote(key)} is not allowed: {list_allowed(keys)}"
-    return Refusal(rule, message, (), tuple(keys), is_key=True)
+    refused = Refused(rule, f"the key {quote(key)} is not allowed: {list_allowed(keys)}")
+    refused.allowed, refused.is_key = tuple(keys), True
+    return refused
 
 
 class SourceText:
     """The text of a value, kept to find the place of a violation in it."""
 
-    __slots__ = ("_column", "_decode", "_line", "_pieces", "end", "start")
-
     def __init__(self, prefix: str = "") -> None:
         self._decode = getincrementaldecoder("utf-8-sig")("replace").decode
-        self._pieces = [prefix]
-        self.start = -len(prefix)
+        self._pieces = deque([prefix])
+        # The offset, line and column of the first kept character, and the offset of the value.
+        self._base = self._start = -len(prefix)
+        self._line, self._column = 1, self._base + 1
         self.end = 0
-        # The line and column of the first kept character.
-        self._line, self._column = 1, self.start + 1
 
     def add(self, data: str | bytes) -> None:
         """Add a piece of the text."""
@@ -84,62 +88,60 @@ class SourceText:
         self.end += len(text)
 
     def begin(self, offset: int) -> None:
-        """Forget the text before `offset`."""
-        if offset > self.start:
-            text = "".join(self._pieces)
-            self._line, self._column = self._place(text, offset)
-            self._pieces = [text[offset - self.start :]]
-            self.start = offset
+        """Forget the pieces before `offset`, where the next value begins."""
+        self._start = offset
+        while self._pieces and self._base + len(self._pieces[0]) <= offset:
+            piece = self._pieces.popleft()
+            self._line, self._column = self._place(piece, len(piece))
+            self._base += len(piece)
 
-    def _place(self, text: str, offset: int) -> tuple[int, int]:
-        """Return the line and column of a character of the kept text."""
-        length = offset - self.start
-        newline = text.rfind("\n", 0, length)
-        column = self._column + length if newline < 0 else length - newline
-        return self._line + text.count("\n", 0, length), column
+    def _place(self, text: str, end: int) -> tuple[int, int]:
+        """Return line and column of the character at `end` of the kept text."""
+        newline = text.rfind("\n", 0, end)
+        column = self._column + end if newline < 0 else end - newline
+        return self._line + text.count("\n", 0, end), column
 
     def violation(
-        self, refusal: Refusal, options: Mapping[str, Any], path: Path = ()
+        self, refused: Refused, options: Mapping[str, Any], path: Path = ()
     ) -> InvalidSchema:
-        """Return the error of the value at `path`, whose text this is."""
+        """Return the error of the value at `path`, which begins last in this text."""
         text = "".join(self._pieces)
-        offset = self.start + offset_of(text, refusal, options)
-        error = violation(refusal, path, offset)
-        error.line, error.column = self._place(text, offset)
+        start = self._start - self._base
+        end = start + offset_of(text[start:], refused, options)
+        error = violation(refused, path, self._base + end)
+        error.line, error.column = self._place(text, end)
         return error
 
 
-def offset_of(text: str, refusal: Refusal, options: Mapping[str, Any]) -> int:
-    """Return where the refused value or key begins in the text of the whole value."""
+def offset_of(text: str, refused: Refused, options: Mapping[str, Any]) -> int:
+    """Return where the refused value or key, or else what is around it, begins in a text."""
     from ..fragment import Parser
 
-    path = refusal.path
-    parser = Parser(**{name: value for name, value in options.items() if name != "prefix"})
+    parser = Parser(**{name: options[name] for name in options.keys() - {"prefix", "on_repair"}})
     fragments: list[Any] = []
     try:
         fragments += parser.feed(text)
         fragments += parser.flush()
     except (InvalidJSON, LimitExceeded) as error:
         fragments += error.fragments
-    # Without the value itself: the last one that begins around it.
-    offset = 0
-    for fragment in fragments:
-        if refusal.is_key and fragment.kind == "Key" and (*fragment.path, fragment.value) == path:
-            return int(fragment.offset)
-        is_start = not refusal.is_key and fragment.kind.startswith(("Start", "Complete"))
-        if is_start and fragment.path == path[: len(fragment.path)]:
-            offset = int(fragment.offset)
-            if fragment.path == path:
-                return offset
-    pending = parser.pending
-    return int(pending[2] if pending is not None and pending[0] == path else offset)
+    kinds = "Key" if refused.is_key else ("Start", "Complete")
+    starts = [
+        ((*fragment.path, fragment.value) if refused.is_key else fragment.path, fragment.offset)
+        for fragment in fragments
+        if fragment.kind.startswith(kinds)
+    ]
+    if parser.pending is not None:
+        starts.append((parser.pending[0], parser.pending[2]))
+    around = [(len(path), offset) for path, offset in starts if path == refused.path[: len(path)]]
+    # The first one of the innermost.
+    return max(around, key=itemgetter(0), default=(0, 0))[1]
 
 
-def violation(refusal: Refusal, path: Path, offset: int | None) -> InvalidSchema:
+def violation(refused: Refused, path: Path, offset: int | None) -> InvalidSchema:
     """Return the error of a value at `path` whose refused part begins at `offset`."""
-    place = path + refusal.path
+    place = path + refused.path
     at = "" if offset is None else f" at character {offset}"
-    message = f"{refusal.message} ({refusal.rule}){at}, in {short_path(place)}"
-    error = InvalidSchema(message, rule=refusal.rule, offset=offset, path=place)
-    error.allowed = refusal.allowed
+    message = f"{refused} ({refused.rule}){at}, in {short_path(place)}"
+    error = InvalidSchema(message, rule=refused.rule, offset=offset, path=place)
+    error.allowed = refused.allowed
     return error

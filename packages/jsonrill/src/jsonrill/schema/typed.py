@@ -21,8 +21,8 @@ from typing import Any, Final, NamedTuple, cast
 
 from ..jsontext import dumps
 from ..paths import ABSENT, Path
-from .check import ANY, NAMES, UNKNOWN, Kind, Node, Result, kind_of, with_child
-from .errors import Refusal, library, quote, refuse_key
+from .check import ANY, NAMES, UNKNOWN, Kind, Node, kind_of
+from .errors import Refused, forbid_key, library, quote
 
 Core = dict[str, Any]
 
@@ -38,10 +38,11 @@ _KINDS: Final = {
     **dict.fromkeys(_ARRAYS, Kind.ARRAY),
     **dict.fromkeys(("dict", *_FIELDS), Kind.OBJECT),
 }
-# The Python types that pydantic returns unchanged, and the zeros.
+# The Python types that pydantic returns unchanged, and those that have a zero.
 _UNCHANGED: Final[dict[str, type]] = {"str": str, "int": int, "float": float, "bool": bool}
 _ZEROS: Final[dict[str, type]] = {
-    **{zero.__name__: zero for zero in (str, int, float, bool, bytes, list, set, frozenset, dict)},
+    **_UNCHANGED,
+    **{zero.__name__: zero for zero in (bytes, list, set, frozenset, dict)},
     "decimal": Decimal,
 }
 # Keys of core schemas that add no rule to a type.
@@ -71,16 +72,14 @@ def compile_type(source: Any, zeros: bool) -> Node:
         types = Types(adapter.core_schema, zeros)
     except (pydantic.PydanticUserError, NameError) as error:
         raise ValueError(f"pydantic takes no such type: {str(error).splitlines()[0]}") from error
-    root = types.node(types.root, config)
-    if root is UNKNOWN:
-        root = TypedNode(types, Layers(types.root, types.root, config))
-    return root
+    return types.node(types.root, config)
 
 
 class Layers(NamedTuple):
     """A core schema, and what is inside the classes and functions around it.
 
-    With `has_code`, functions of the user see the value, with `is_quiet` before pydantic does.
+    With `has_code`, functions of the user see the value, with `is_quiet` before pydantic does. With
+    `needs_fields`, one of them reads `info`, in which the other fields are.
     """
 
     core: Core
@@ -90,6 +89,7 @@ class Layers(NamedTuple):
     root_of: Any = None
     has_code: bool = False
     is_quiet: bool = False
+    needs_fields: bool = False
 
 
 class Types:
@@ -99,28 +99,28 @@ class Types:
         self.zeros = zeros
         self._definitions: dict[str, Core] = {}
         # By identity, with what each was made of, so that identities stay unique.
-        self._nodes: dict[tuple[int, int, bool], tuple[Node, Core, Core]] = {}
+        self._nodes: dict[tuple[int, int], tuple[Node, Core, Core]] = {}
         while core["type"] == "definitions":
             self._definitions.update((part["ref"], part) for part in core["definitions"])
             core = core["schema"]
         self.root = core
 
-    def node(self, core: Core | None, config: Core, is_quiet: bool = False) -> Node:
-        """Return the node of a core schema; with `is_quiet` as part of a quiet node."""
+    def node(self, core: Core | None, config: Core) -> Node:
+        """Return the node of a core schema."""
         if core is None:
             return ANY
         core = self._same(core)
-        key = (id(core), id(config), is_quiet)
+        key = (id(core), id(config))
         if key not in self._nodes:
-            self._nodes[key] = (self._make(core, config, is_quiet), core, config)
+            self._nodes[key] = (self._make(core, config), core, config)
         return self._nodes[key][0]
 
-    def _make(self, core: Core, config: Core, is_quiet: bool) -> Node:
+    def _make(self, core: Core, config: Core) -> Node:
         if core["type"] == "any":
             return ANY
-        if _needs_other_fields(core):
+        layers = self._layers(core, config)
+        if layers.needs_fields and core is not self.root:
             return UNKNOWN
-        layers = self._layers(core, config, is_quiet)
         return _NODES.get(layers.inner["type"], TypedNode)(self, layers)
 
     def _same(self, core: Core) -> Core:
@@ -133,14 +133,19 @@ class Types:
             else:
                 return core
 
-    def _layers(self, core: Core, config: Core, is_quiet: bool) -> Layers:
+    def _layers(self, core: Core, config: Core) -> Layers:
+        """Return the layers of a core schema in a class of this configuration."""
         inner = core
         cls = root_of = None
-        has_code = False
+        has_code = is_quiet = needs_fields = False
         while inner["type"] in _FUNCTIONS or inner["type"] in _CLASSES:
             if inner["type"] in _FUNCTIONS:
                 has_code = True
                 is_quiet = is_quiet or inner["type"] != "function-after"
+                # A validator of the class itself has the reference of the class, or is inside.
+                is_of_field = not (cls or root_of or "ref" in inner)
+                has_info = inner["function"]["type"] == "with-info"
+                needs_fields = needs_fields or is_of_field and has_info
             elif inner.get("root_model"):
                 root_of = inner["cls"]
             else:
@@ -149,7 +154,7 @@ class Types:
             config = inner.get("config") or config
             inner = self._same(inner["schema"])
         config = inner.get("config") or config
-        return Layers(core, inner, config, cls, root_of, has_code, is_quiet)
+        return Layers(core, inner, config, cls, root_of, has_code, is_quiet, needs_fields)
 
     def validator(self, core: Core, config: Core) -> Any:
         """Return pydantic's validator of a part of the type."""
@@ -167,30 +172,24 @@ class Types:
 class TypedNode(Node):
     """A type; the class itself is one whose parts are not known, as a number or a date."""
 
-    __slots__ = ("_layers", "_root_of", "_shape", "_types", "_unchanged", "_validator", "inner",
-                 "is_hidden")  # fmt: skip
-
     def __init__(self, types: Types, layers: Layers) -> None:
         inner, config = layers.inner, layers.config
         name = inner["type"]
-        # The kind of value whose inside this node knows.
-        self._shape = _KINDS.get(name, Kind.EVERY)
-        Node.__init__(self, Kind.EVERY if layers.is_quiet else self._shape)
+        Node.__init__(self, _KINDS.get(name, Kind.EVERY))
+        if self.kinds == Kind.STRING and config.get("coerce_numbers_to_str"):
+            self.kinds |= Kind.NUMBER
         self.is_quiet = layers.is_quiet
         self._types, self._layers, self.inner = types, layers, inner
         self._validator: Any = None
         # The class of partial instances of a root model around the type.
         self._root_of = layers.root_of and partial_class(layers.root_of)
-        self.is_plain = False
-        if self.kinds == Kind.STRING and config.get("coerce_numbers_to_str"):
-            self.kinds |= Kind.NUMBER
         changes = any(inner.get(rule, config.get(f"str_{rule}")) for rule in _CHANGES_TEXT)
         # True if the value is shown when it is complete.
         self.is_hidden = name != "str" or changes or layers.has_code
         has_rules = any(key.startswith(("str_", "allow_inf")) for key in config)
         is_plain = layers.core is inner and not has_rules and _NO_RULES.issuperset(inner)
         # The Python type of values that pydantic neither changes nor refuses.
-        self._unchanged = _UNCHANGED.get(name) if is_plain else None
+        self.unchanged = _UNCHANGED.get(name) if is_plain else None
 
     @property
     def _judge(self) -> Any:
@@ -200,36 +199,35 @@ class TypedNode(Node):
 
     def part(self, core: Core | None) -> Node:
         """Return the node of a part of this type."""
-        return self._types.node(core, self._layers.config, self.is_quiet)
+        return self._types.node(core, self._layers.config)
 
-    def refuse_kind(self, kind: int) -> Refusal:
-        refusal = judge(self._judge, _SAMPLES[kind], NAMES[kind])[1]
-        return Node.refuse_kind(self, kind) if refusal is None else refusal._replace(path=())
+    def refuse_kind(self, kind: int) -> Refused:
+        try:
+            judge(self._judge, _SAMPLES[kind], NAMES[kind])
+        except Refused as refused:
+            return refused
+        return Node.refuse_kind(self, kind)
 
     def choose(self, container: Any, step: str | int | None) -> Node:
-        return self if self._shape & kind_of(container) else UNKNOWN
+        return self if self.kinds & kind_of(container) else UNKNOWN
 
-    def child(self, step: str | int) -> Node | Refusal:
+    def child(self, step: str | int) -> Node:
         return UNKNOWN
 
-    def finish(self, value: Any, made: list[Any] | None = None) -> Result:
-        return (value, None) if type(value) is self._unchanged else judge(self._judge, value)
+    def finish(self, value: Any, made: list[Any] | None = None) -> Any:
+        return value if type(value) is self.unchanged else judge(self._judge, value)
 
-    def close(self, value: Any) -> Result:
+    def close(self, value: Any) -> Any:
         return judge(self._judge, value, is_whole=True)
 
-    def show(self, text: str) -> Any:
-        if self.is_hidden or not self._shape & Kind.STRING:
+    def show(self, value: Any) -> Any:
+        if self.is_hidden:
             return ABSENT
-        return text if self._root_of is None else self._as_root(text)
+        return value if self._root_of is None else self.as_root(value)
 
-    def fill(self, gathered: Any, step: str | int | None, inner: Any) -> Any:
-        return ABSENT if self.is_hidden else self._as_root(with_child(gathered, step, inner))
-
-    def _as_root(self, shown: Any) -> Any:
-        if self._root_of is None:
-            return shown
-        return partial_model(self._root_of, {"root": shown}, {"root"}, None)
+    def as_root(self, shown: Any) -> Any:
+        """Return a partial instance of the root model around this type."""
+        return partial_instance(self._root_of, {"root": shown}, {"root"}, {})
 
     def zero(self) -> Any:
         make = _ZEROS.get(self.inner["type"])
@@ -239,8 +237,6 @@ class TypedNode(Node):
 class Listed(TypedNode):
     """A Literal or an Enum: its strings are known, other values are left to pydantic."""
 
-    __slots__ = ("values",)
-
     def __init__(self, types: Types, layers: Layers) -> None:
         TypedNode.__init__(self, types, layers)
         inner = layers.inner
@@ -249,7 +245,7 @@ class Listed(TypedNode):
         self.values = [value.value if isinstance(value, Enum) else value for value in values]
         is_simple = all(type(value) in (str, int, bool, type(None)) for value in self.values)
         is_number = inner.get("sub_type") in ("int", "float")
-        if not is_simple or inner.get("missing") or is_number or layers.is_quiet:
+        if not is_simple or inner.get("missing") or is_number:
             return
         # true equals 1, and 1.0 equals 1.
         number = Kind.NUMBER | Kind.BOOLEAN
@@ -259,79 +255,61 @@ class Listed(TypedNode):
         self.texts = sorted(value for value in self.values if isinstance(value, str))
         self.text_rule = "literal_error" if is_literal else "enum"
 
-    def finish(self, value: Any, made: list[Any] | None = None) -> Result:
-        result, refusal = judge(self._judge, value)
-        return result, refusal and refusal._replace(allowed=tuple(self.values))
+    def finish(self, value: Any, made: list[Any] | None = None) -> Any:
+        try:
+            return judge(self._judge, value)
+        except Refused as refused:
+            refused.allowed = tuple(self.values)
+            raise
 
 
-class Items(TypedNode):
-    """A list, set, frozenset or tuple; all but a list are shown when they are complete."""
+class Container(TypedNode):
+    """A list, set, frozenset, tuple or dict.
 
-    __slots__ = ("_first", "_rest")
+    A list is shown as it grows, and so is a dict whose keys pydantic does not change.
+    """
 
     def __init__(self, types: Types, layers: Layers) -> None:
         TypedNode.__init__(self, types, layers)
         inner = layers.inner
-        self.is_hidden = inner["type"] != "list" or layers.has_code
-        self.is_plain = not self.is_hidden and self._root_of is None
+        name = inner["type"]
+        keys = self.part(inner.get("keys_schema"))
+        has_text_keys = keys is ANY or getattr(keys, "unchanged", None) is str
+        self.is_hidden = layers.has_code or name not in ("list", "dict") or not has_text_keys
         # The types of the first elements, and of the others; None if it is not known.
         self._first: list[Core] = []
-        self._rest: Core | None = inner.get("items_schema", {"type": "any"})
+        parts = "values_schema" if name == "dict" else "items_schema"
+        self._rest: Core | None = inner.get(parts, {"type": "any"})
         if isinstance(self._rest, list):
             many = inner.get("variadic_item_index")
             is_last = many == len(self._rest) - 1
             self._first, self._rest = self._rest[:many], self._rest[-1] if is_last else None
 
-    def child(self, step: str | int) -> Node | Refusal:
-        assert isinstance(step, int)
-        if step < len(self._first):
+    def child(self, step: str | int) -> Node:
+        if isinstance(step, int) and step < len(self._first):
             return self.part(self._first[step])
         return UNKNOWN if self._rest is None else self.part(self._rest)
 
-    def finish(self, value: Any, made: list[Any] | None = None) -> Result:
+    def finish(self, value: Any, made: list[Any] | None = None) -> Any:
         is_plain = not self.is_hidden and _NO_RULES.issuperset(self._layers.core)
-        if is_plain and made is not None and not any(item is ABSENT for item in made):
-            return made, None
-        return judge(self._judge, value)
-
-
-class Members(TypedNode):
-    """A dict; if its keys are not plain strings it is shown when it is complete."""
-
-    __slots__ = ()
-
-    def __init__(self, types: Types, layers: Layers) -> None:
-        TypedNode.__init__(self, types, layers)
-        keys = layers.inner.get("keys_schema") or {"type": "any"}
-        has_text_keys = keys["type"] in ("any", "str") and _NO_RULES.issuperset(keys)
-        self.is_hidden = layers.has_code or not has_text_keys
-        self.is_plain = not self.is_hidden and self._root_of is None
-
-    def child(self, step: str | int) -> Node | Refusal:
-        return self.part(self.inner.get("values_schema"))
+        return made if is_plain and made is not None else judge(self._judge, value)
 
 
 class Fields(TypedNode):
     """A model, a dataclass or a TypedDict: named fields."""
 
-    __slots__ = ("_build", "_closed", "_defaults", "_extra", "_fields", "_fresh", "_names",
-                 "_partial", "cls")  # fmt: skip
-
     def __init__(self, types: Types, layers: Layers) -> None:
         TypedNode.__init__(self, types, layers)
         inner, config = layers.inner, layers.config
         # A TypedDict is shown as a dict with the keys that have come.
-        self.cls = layers.cls
-        self._partial = self.cls and partial_class(self.cls)
-        is_model = hasattr(self.cls, "model_construct")
-        self._build = partial_model if is_model else partial_dataclass
-        self.is_hidden = self.cls is None and layers.has_code
+        self._partial = layers.cls and partial_class(layers.cls)
+        self.is_hidden = self._partial is None and layers.has_code
         is_call = inner["type"] == "dataclass-args"
         fields = inner["fields"]
         self._fields: dict[str, Core] = {f["name"]: f for f in fields} if is_call else fields
         extra = inner.get("extra_behavior") or config.get("extra_fields_behavior")
         rule = "unexpected_keyword_argument" if is_call else "extra_forbidden"
-        self._closed = rule if extra == "forbid" and not self.is_quiet else ""
+        self._closed = rule if extra == "forbid" else ""
         self._extra = self.part(inner.get("extras_schema")) if extra == "allow" else UNKNOWN
         # The values of fields that have not come, and the fields that need a new value each time.
         self._defaults: dict[str, Any] = dict.fromkeys(self._fields)
@@ -349,63 +327,51 @@ class Fields(TypedNode):
             for rank, path in enumerate(_paths(name, field, config)):
                 is_sure = rank == 0 and len(path) == 1 and path[0] not in self._names
                 self._names[path[0]] = name if is_sure and field.get("init", True) else None
+        # The keys that are the names of their fields.
+        self._direct = {key for key, name in self._names.items() if key == name}
 
-    def child(self, step: str | int) -> Node | Refusal:
+    def child(self, step: str | int) -> Node:
         name = self._names.get(step)
         if name is not None:
             return self.part(self._fields[name]["schema"])
-        if step in self._names or not self._closed:
-            return UNKNOWN if step in self._names else self._extra
-        return refuse_key(self._closed, str(step), [*self._names])
+        if step in self._names:
+            return UNKNOWN
+        if self._closed:
+            raise forbid_key(self._closed, str(step), [*self._names])
+        return self._extra
 
     def may_be(self, container: Any, step: str | int | None) -> bool:
         """Return False if a Literal of this class says that the object belongs to another one."""
-        keys = [key for key in container if key != step and key in self._names]
-        listed = [(container[key], self.child(key)) for key in keys]
-        return all(
-            not isinstance(node, Listed) or node.texts is None or value in node.values
-            for value, node in listed
-        )
+        for key in container.keys() & self._names.keys() - {step}:
+            node = self.child(key)
+            if isinstance(node, Listed) and node.texts is not None:
+                if container[key] not in node.values:
+                    return False
+        return True
 
-    def gather(self, children: Any) -> Any:
-        """Return the values by field, the names of the fields that have come, and other members."""
-        values = {} if self.cls is None else self._defaults.copy()
-        names = set()
-        extra = {}
-        for key, value in children.items():
-            name = self._names.get(key)
-            if name is None:
-                extra[key] = value
-            else:
-                names.add(name)
-                values[name] = value
-        return values, names, extra
-
-    def fill(self, gathered: Any, step: str | int | None, inner: Any) -> Any:
+    def show(self, value: Any) -> Any:
         if self.is_hidden:
             return ABSENT
-        values, names, extra = gathered
-        values = values.copy()
-        names = names.copy()
-        name = self._names.get(step)
-        if name is not None and inner is not ABSENT:
-            values[name] = inner
-            names.add(name)
-        elif inner is not ABSENT:
-            extra = {**extra, step: inner}
-        if self.cls is None:
+        values, extra = value, {}
+        if not self._direct.issuperset(value):
+            extra = {key: value[key] for key in value if self._names.get(key) is None}
+            values = {self._names[key]: value[key] for key in value if key not in extra}
+        if self._partial is None:
             return {**values, **extra}
-        return self._as_root(self._instance(values, names, extra))
+        shown = self._instance(values, extra)
+        return shown if self._root_of is None else self.as_root(shown)
 
-    def _instance(self, values: dict[str, Any], names: set[str], extra: dict[str, Any]) -> Any:
-        """Return a partial instance; `names` are the fields that have come."""
+    def _instance(self, values: dict[str, Any], extra: dict[str, Any]) -> Any:
+        """Return a partial instance with the fields in `values`; the others have not come."""
+        members = {**self._defaults, **values}
         for name in self._fresh:
-            if name not in names:
-                values[name] = self._missing(self._fields[name]["schema"])
-        return self._build(self._partial, values, names, extra or None)
+            if name not in values:
+                members[name] = self._missing(name)
+        return partial_instance(self._partial, members, set(values), extra)
 
-    def _missing(self, schema: Core) -> Any:
+    def _missing(self, name: str) -> Any:
         """Return the value of a field that has not come: its default, else None, or a zero."""
+        schema = self._fields[name]["schema"]
         if schema["type"] == "default":
             if schema.get("default_factory") and not schema.get("default_factory_takes_data"):
                 return schema["default_factory"]()
@@ -418,13 +384,11 @@ class Fields(TypedNode):
         return {key: name for key in keys if (name := self._names.get(key)) is not None}
 
     def zero(self) -> Any:
-        return None if self.cls is None else self._instance(self._defaults.copy(), set(), {})
+        return None if self._partial is None else self._instance({}, {})
 
 
 class Union(TypedNode):
     """Several types; nothing is shown until only one of them is possible."""
-
-    __slots__ = ("_nodes", "_tag", "_tags")
 
     def __init__(self, types: Types, layers: Layers) -> None:
         TypedNode.__init__(self, types, layers)
@@ -440,21 +404,18 @@ class Union(TypedNode):
             choices = [item[0] if isinstance(item, tuple) else item for item in inner["choices"]]
             self._nodes = [self.part(choice) for choice in choices]
         else:
-            choices = inner["choices"].items()
-            self._tags = {tag: self.part(part) for tag, part in choices if isinstance(part, dict)}
+            self._tags = {tag: self.part(part) for tag, part in inner["choices"].items()}
             self._nodes = list(self._tags.values())
             if isinstance(inner["discriminator"], str):
                 self._tag = inner["discriminator"]
-        self.kinds = reduce(or_, (node.kinds for node in self._nodes))
-        strings = [node for node in self._nodes if node.kinds & Kind.STRING]
+        self.kinds = sum(kind for kind in NAMES if any(node.allows(kind) for node in self._nodes))
+        strings = [node for node in self._nodes if node.allows(Kind.STRING)]
         if strings and all(node.texts is not None for node in strings):
             self.texts = sorted({text for node in strings for text in node.texts or ()})
             self.text_rule = strings[0].text_rule
-        if self.is_quiet:
-            self.kinds, self.texts = Kind.EVERY, None
 
     def choose(self, container: Any, step: str | int | None) -> Node:
-        nodes = [node for node in self._nodes if node.kinds & kind_of(container)]
+        nodes = [node for node in self._nodes if node.allows(kind_of(container))]
         if self._tag is not None:
             tag = container.get(self._tag) if isinstance(container, dict) else None
             is_known = step != self._tag and isinstance(tag, (str, int)) and tag in self._tags
@@ -463,56 +424,49 @@ class Union(TypedNode):
             nodes = [n for n in nodes if not isinstance(n, Fields) or n.may_be(container, step)]
         return self if self.is_hidden or len(nodes) != 1 else nodes[0].choose(container, step)
 
-    def child(self, step: str | int) -> Node | Refusal:
+    def child(self, step: str | int) -> Node:
         is_tag = step == self._tag and all(isinstance(tag, str) for tag in self._tags)
-        if not is_tag or self.is_quiet:
-            return UNKNOWN
-        return Node(Kind.STRING, sorted(self._tags), "union_tag_invalid")
+        return Node(Kind.STRING, sorted(self._tags), "union_tag_invalid") if is_tag else UNKNOWN
 
-    def show(self, text: str) -> Any:
-        nodes = [node for node in self._nodes if node.kinds & Kind.STRING]
-        return nodes[0].show(text) if len(nodes) == 1 and not self.is_hidden else ABSENT
-
-    def fill(self, gathered: Any, step: str | int | None, inner: Any) -> Any:
-        return ABSENT
-
-    def zero(self) -> Any:
-        return None
+    def show(self, value: Any) -> Any:
+        nodes = [node for node in self._nodes if node.allows(kind_of(value))]
+        is_known = len(nodes) == 1 and nodes[0].kinds & kind_of(value) and not self.is_hidden
+        return nodes[0].show(value) if is_known else ABSENT
 
 
 _NODES: Final[dict[str, type[TypedNode]]] = {
-    "dict": Members,
     **dict.fromkeys(_FIELDS, Fields),
     **dict.fromkeys(("literal", "enum"), Listed),
-    **dict.fromkeys(_ARRAYS, Items),
+    **dict.fromkeys(("dict", *_ARRAYS), Container),
     **dict.fromkeys(("nullable", "union", "tagged-union"), Union),
 }
 
 
-def judge(validator: Any, value: Any, name: str = "", *, is_whole: bool = False) -> Result:
-    """Return pydantic's result for a complete value, or its error.
+def judge(validator: Any, value: Any, name: str = "", *, is_whole: bool = False) -> Any:
+    """Return what pydantic makes of a complete value; raise `Refused` if it is invalid.
 
     `name` is what a message calls the value. If user code raises another exception, that is its
-    verdict on the whole, and none on a part.
+    verdict on the whole, and none on a part: `ABSENT`.
     """
     from pydantic_core import ValidationError
 
     try:
         try:
-            return validator.validate_json(dumps(value, strict=True)), None
+            return validator.validate_json(dumps(value, strict=True))
         except TypeError:
             # Numbers that were read with another `parse_float` have no JSON form.
-            return validator.validate_python(value), None
+            return validator.validate_python(value)
     except ValidationError as error:
-        return ABSENT, _explain(error, value, name)
+        raise _explain(error, value, name) from None
     except RecursionError as error:
-        return ABSENT, Refusal("depth", f"the value cannot be validated: {error}")
+        raise Refused("depth", f"the value cannot be validated: {error}") from None
     except Exception as error:
-        failure = Refusal(type(error).__name__, f"a validator failed: {error}")
-        return ABSENT, failure if is_whole else None
+        if is_whole:
+            raise Refused(type(error).__name__, f"a validator failed: {error}") from None
+        return ABSENT
 
 
-def _explain(error: Any, value: Any, name: str) -> Refusal:
+def _explain(error: Any, value: Any, name: str) -> Refused:
     """Return the first of pydantic's complaints."""
     first = error.errors(include_url=False, include_context=False)[0]
     message = first["msg"]
@@ -526,18 +480,7 @@ def _explain(error: Any, value: Any, name: str) -> Refusal:
         is_index = isinstance(value, list) and isinstance(step, int) and step < len(value)
         if is_index or isinstance(value, dict) and step in value:
             path, value = (*path, step), value[step]
-    return Refusal(first["type"], message, path)
-
-
-def _needs_other_fields(core: Core) -> bool:
-    """Return whether a validator of this field reads `info`, in which the other fields are."""
-    part: Any = core
-    while isinstance(part, dict) and part["type"] not in _CLASSES:
-        inner, function = part.get("schema"), part.get("function")
-        if isinstance(function, dict) and function.get("type") == "with-info":
-            return not isinstance(inner, dict) or inner["type"] not in _CLASSES
-        part = inner
-    return False
+    return Refused(first["type"], message, path)
 
 
 def _paths(name: str, field: Core, config: Core) -> list[list[Any]]:
@@ -566,7 +509,7 @@ class PartialInstance:
         """Call nothing: the classes around this one may count their subclasses."""
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        return _restore, (self.__partial_of__, self.__getstate__())
+        return _restore, (self.__partial_of__,), self.__getstate__()
 
 
 class PartialModel(PartialInstance):
@@ -575,26 +518,32 @@ class PartialModel(PartialInstance):
     __slots__ = ()
 
     def model_dump(self, **options: Any) -> dict[str, Any]:
-        """Dump without warnings, and without computed fields if one fails."""
-        return cast("dict[str, Any]", self._dump(cast(Any, super()).model_dump, options))
+        """Dump without warnings; leave out what has not come if a serializer needs it."""
+        return cast("dict[str, Any]", _dump(cast(Any, super()).model_dump, options))
 
     def model_dump_json(self, **options: Any) -> str:
-        """Dump without warnings, and without computed fields if one fails."""
-        return cast("str", self._dump(cast(Any, super()).model_dump_json, options))
+        """Dump without warnings; leave out what has not come if a serializer needs it."""
+        return cast("str", _dump(cast(Any, super()).model_dump_json, options))
 
-    def _dump(self, dump: Callable[..., Any], options: dict[str, Any]) -> Any:
-        options = {"warnings": False, **options}
+
+def _dump(dump: Callable[..., Any], options: dict[str, Any]) -> Any:
+    options = {"warnings": False, **options}
+    try:
+        return dump(**options)
+    except Exception:
+        return dump(**{**options, "exclude_unset": True})
+
+
+def _computed(cls: Any, name: str) -> property:
+    """Return a computed field that is None as long as it fails."""
+
+    def read(self: Any) -> Any:
         try:
-            return dump(**options)
-        except Exception:  # a computed field needs what has not come
-            computed = cast(Any, type(self)).model_computed_fields
-            return dump(**{**options, "exclude": {*(options.get("exclude") or ()), *computed}})
+            return getattr(super(partial_class(cls), self), name)
+        except Exception:
+            return None
 
-    def __repr_args__(self) -> Any:
-        """Leave out computed fields, which may need what has not come."""
-        fields = cast(Any, type(self)).model_fields
-        yield from ((name, self.__dict__[name]) for name in fields if fields[name].repr)
-        yield from (getattr(self, "__pydantic_extra__", None) or {}).items()
+    return property(read)
 
 
 def partial_class(cls: Any) -> Any:
@@ -604,6 +553,8 @@ def partial_class(cls: Any) -> Any:
         bases = (PartialModel if hasattr(cls, "model_construct") else PartialInstance, cls)
         name = f"Partial[{cls.__name__}]"
         space = {"__module__": cls.__module__, "__qualname__": name, "__partial_of__": cls}
+        computed = getattr(cls, "model_computed_fields", ())
+        space.update((name, _computed(cls, name)) for name in computed)
         meta: Any = type(cls)
         # Calling the metaclass of a model would build its schema once more.
         make = ABCMeta.__new__ if issubclass(meta, ABCMeta) else type.__new__
@@ -612,34 +563,25 @@ def partial_class(cls: Any) -> Any:
     return known
 
 
-def partial_model(cls: Any, values: dict[str, Any], names: set[str], extra: Any) -> Any:
-    """Return an instance of a partial class of a model; `names` are the fields that have come."""
+def partial_instance(
+    cls: Any, members: dict[str, Any], names: set[str], extra: dict[str, Any]
+) -> Any:
+    """Return an instance of a partial class; `names` are the fields that have come."""
     instance = _new(cls)
+    if not issubclass(cls, PartialModel):
+        for name, value in members.items():
+            _put(instance, name, value)
+        return instance
     private = cls.__private_attributes__
     if private:
         private = {name: attribute.get_default() for name, attribute in private.items()}
-    _put(instance, "__dict__", values)
+    _put(instance, "__dict__", members)
     _put(instance, "__pydantic_fields_set__", names)
-    _put(instance, "__pydantic_extra__", extra)
+    _put(instance, "__pydantic_extra__", extra or None)
     _put(instance, "__pydantic_private__", private or None)
     return instance
 
 
-def partial_dataclass(cls: Any, values: dict[str, Any], *unused: Any) -> Any:
-    """Return an instance of a partial class of a dataclass."""
-    instance = _new(cls)
-    for name, value in values.items():
-        _put(instance, name, value)
-    return instance
-
-
-def _restore(cls: Any, state: Any) -> Any:
-    """Return a copy of a partial instance, from its state."""
-    instance = _new(partial_class(cls))
-    if hasattr(instance, "__setstate__"):
-        instance.__setstate__(state)
-        return instance
-    for part in state if isinstance(state, tuple) else (state,):
-        for name, value in (part or {}).items():
-            _put(instance, name, value)
-    return instance
+def _restore(cls: Any) -> Any:
+    """Return a new partial instance, whose state follows."""
+    return _new(partial_class(cls))

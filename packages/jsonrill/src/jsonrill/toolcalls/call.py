@@ -540,8 +540,8 @@ class ToolCall:
                     check.begin_at(self._machine)
         except Refused as refused:
             self._check = None
-            offset = offset_of(self._raw, refused.refusal, self._options)
-            self._fail(violation(refused.refusal, (), offset).locate(self._raw).to_dict())
+            offset = offset_of(self._raw, refused, self._options)
+            self._fail(violation(refused, (), offset).locate(self._raw).to_dict())
 
 
 _COMPARED: Final = (
