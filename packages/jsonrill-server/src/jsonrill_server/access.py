@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
-import json
 import logging
 import re
 import time
@@ -19,6 +18,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .settings import Settings
+from .web import problem
 
 CSP: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -41,15 +41,6 @@ access = logging.getLogger("jsonrill_server.access")
 log = logging.getLogger("jsonrill_server")
 
 
-class Json(Response):
-    """JSON in ASCII: a lone surrogate has no UTF-8 form."""
-
-    media_type = "application/json"
-
-    def render(self, content: Any) -> bytes:
-        return json.dumps(content, separators=(",", ":")).encode("ascii")
-
-
 class Problem(Exception):
     """An error response."""
 
@@ -57,13 +48,7 @@ class Problem(Exception):
         self, status: int, code: str, message: str, headers: Mapping[str, str] | None = None
     ) -> None:
         super().__init__(message)
-        self.status = status
-        self.code = code
-        self.headers = headers
-
-    def response(self) -> Response:
-        body = {"error": {"code": self.code, "message": str(self)}}
-        return Json(body, self.status, self.headers)
+        self.response = problem(status, code, message, headers)
 
 
 async def read_body(request: Request, limit: int) -> bytes:
@@ -138,7 +123,7 @@ class Guard:
             await send(message)
 
         refusal = self._refusal(scope)
-        app = self._app if refusal is None else refusal.response()
+        app = refusal or self._app
         try:
             await app(scope, receive, note)
         except (ClientDisconnect, OSError):
@@ -156,7 +141,7 @@ class Guard:
             if self._has_log:
                 access.info("%s %s %s %.3f s", method, route, status, seconds)
 
-    def _refusal(self, scope: Scope) -> Problem | None:
+    def _refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
         host = headers.get("host", "").lower()
         name = re.sub(r":\d+$", "", host)
@@ -165,9 +150,9 @@ class Guard:
         # A probe sends an address, or no name. An address cannot be rebound.
         is_probe = path in PROBES and (not host or _is_address(name))
         if not is_known and not is_probe:
-            return Problem(421, "HOST", "this server does not answer to that name")
+            return problem(421, "HOST", "this server does not answer to that name")
         if scope["method"] not in SAFE and not self._is_ours(headers, host):
-            return Problem(403, "ORIGIN", "pages of other sites may not call this server")
+            return problem(403, "ORIGIN", "pages of other sites may not call this server")
         return None
 
     def _is_ours(self, headers: Headers, host: str) -> bool:

@@ -21,8 +21,9 @@ from jsonrill.demo.recordings import recorded
 from jsonrill.jsontext import dumps
 from jsonrill.testing import EVENT_STREAM, Call, FakeAnswer, Script
 
-from .access import Json, Tokens, read_body
+from .access import Tokens, read_body
 from .examples import NoExample, example
+from .web import Json
 
 # Seconds for each token of an answer that is not a recording.
 PACE: Final = 0.01

@@ -8,10 +8,11 @@ from typing import Any
 
 from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
+from starlette.responses import Response
 from starlette.types import Message
 
 from .log import cancel
-from .web import EventResponse, Reply
+from .web import EventResponse
 
 
 class DeferredHttpResponse(HttpResponseBase):  # type: ignore[misc]  # Django has no types
@@ -22,21 +23,20 @@ class DeferredHttpResponse(HttpResponseBase):  # type: ignore[misc]  # Django ha
 
     streaming = True
 
-    def __init__(self, make: Callable[[], Awaitable[Reply]], headers: Any = None) -> None:
+    def __init__(self, make: Callable[[], Awaitable[Response]], headers: Any = None) -> None:
         super().__init__(headers=headers)
         self._make = make
         del self.headers["content-type"]
 
     async def render(self) -> HttpResponseBase:
         """Return the response itself; Django calls this."""
-        reply = await self._make()
-        if reply.events is None:
-            response: Any = HttpResponse(reply.body, status=reply.status)
-            if not reply.body:
-                del response.headers["content-type"]
+        made = await self._make()
+        if isinstance(made, EventResponse):
+            response: Any = StreamingHttpResponse(_chunks(made))
         else:
-            response = StreamingHttpResponse(_chunks(EventResponse(reply.events, reply.headers)))
-        for name, value in (*reply.headers.items(), *self.items()):
+            response = HttpResponse(made.body, status=made.status_code)
+        del response.headers["content-type"]
+        for name, value in (*made.headers.items(), *self.items()):
             response[name] = value
         response.cookies.update(self.cookies)
         return response

@@ -11,6 +11,7 @@ import re
 import secrets
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, nullcontext
+from dataclasses import fields
 from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Depends, FastAPI, Request
@@ -26,7 +27,7 @@ from jsonrill.eventstream import media_type
 from jsonrill.jsontext import dumps
 
 from . import demo, pages
-from .access import CLIENT_GONE, Guard, Json, Metrics, Problem, Tokens, read_body
+from .access import CLIENT_GONE, Guard, Metrics, Problem, Tokens, read_body
 from .formats import Value
 from .intake import intake_for, too_large
 from .log import (
@@ -37,7 +38,6 @@ from .log import (
     Store,
     StoreError,
     StoreFull,
-    StoreUnavailable,
     TooManyLogs,
 )
 from .options import BadOption, Format, Options, Send, StreamOptions
@@ -45,9 +45,9 @@ from .produce import Writer
 from .read import Position
 from .records import CANCELLED, End, GiveWay, Record, end_of_answer, to_bytes
 from .result import Meta, read_all, read_end
-from .runs import Runs
+from .runs import Limits, Runs
 from .settings import Settings
-from .web import problem, reply, response_of
+from .web import Json, problem, reply
 
 ID: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,63}")
 # Bytes of a body that is not part of a stream.
@@ -58,11 +58,6 @@ HOLD: Final = 5.0
 LARGE: Final = 1 << 20
 NO_STREAM: Final = "there is no such stream"
 _NUMBER: Final = re.compile("0|[1-9][0-9]{0,8}")
-# The settings that are passed on to `Runs`.
-SHARED: Final = (
-    *("heartbeat", "send_timeout", "retry", "readers", "keep", "grace"),
-    *("stream_bytes", "stream_records"),
-)
 
 
 class Ending(BaseModel):
@@ -84,8 +79,8 @@ class Server:
         self.metrics = Metrics()
         # One large value at a time: garbage collection is slow while several are being built.
         self.large_values = asyncio.Lock()
-        shared = {name: getattr(settings, name) for name in SHARED}
-        self.runs = Runs(store or settings.store, **shared)
+        limits = settings.model_dump(include={field.name for field in fields(Limits)})
+        self.runs = Runs(store or settings.store, **limits)
         self.metrics.readers.set_function(lambda: self.runs.readers)
 
 
@@ -238,9 +233,8 @@ async def append_records(request: Request, stream: StreamOf) -> Response:
         elif records:
             writer = await stream.append(writer, records)
         return Json({"last": writer.head.last})
-    async with writer.renewing():
-        async for batch in batches:
-            writer = await stream.append(writer, batch)
+    async for batch in batches:
+        writer = await stream.append(writer, batch)
     return Json({"last": writer.head.last})
 
 
@@ -273,11 +267,7 @@ async def _batches(request: Request, intake: Any, limit: int) -> AsyncIterator[l
 @router.post("/v1/streams/{id}/close", openapi_extra=_body(Ending.model_json_schema()))
 async def close_stream(request: Request, stream: StreamOf) -> Response:
     """End a stream: it is complete, or failed with an error. Repeated, it changes nothing."""
-    try:
-        ending = Ending.model_validate(await json_body(request))
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        raise BadOption(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    ending = Ending.model_validate(await json_body(request))
     head, meta = await stream.find()
     if not head.closed:
         end = End("error", ending.code, ending.message)
@@ -307,7 +297,7 @@ async def read_events(
     after: str | None = None,
 ) -> Response:
     """Read a stream as server-sent events, after `Last-Event-ID` or `after`; 204 at its end."""
-    answer = await reply(
+    return await reply(
         stream.runs,
         stream.name,
         {name: text for name, text in request.query_params.items() if name != "after"},
@@ -315,7 +305,6 @@ async def read_events(
         replay=format != "ai-sdk",
         missing=problem(404, "UNKNOWN", NO_STREAM),
     )
-    return response_of(answer)
 
 
 @router.get("/v1/streams/{id}/value")
@@ -327,11 +316,11 @@ async def read_value(request: Request, stream: StreamOf) -> Response:
         return Response(status_code=304, headers={"etag": tag})
     is_large = head.size > LARGE
     async with stream.server.large_values if is_large else nullcontext():
-        body = await _value(stream, Options.stored(meta.options), is_large)
+        body = await _value(stream, Options.stored(meta.options))
     return Response(body, media_type="application/json", headers={"etag": tag})
 
 
-async def _value(stream: Stream, options: Options, is_large: bool) -> str:
+async def _value(stream: Stream, options: Options) -> str:
     _, records, end = await read_all(stream.runs.store, stream.name)
     give_way, value = GiveWay(), Value(options)
     for record in records:
@@ -341,7 +330,7 @@ async def _value(stream: Stream, options: Options, is_large: bool) -> str:
         value.end(end)
     body = {**value.to_dict(), "last": len(records) + (end is not None)}
     texts = []
-    for text in _pieces(body) if is_large else [dumps(body)]:
+    for text in _pieces(body):
         texts.append(text)
         await give_way()
     return "".join(texts)
@@ -412,10 +401,18 @@ async def json_body(request: Request) -> Any:
 
 # ---- the application ----
 
-ERRORS: Final[tuple[Any, ...]] = (
-    *(Exception, HTTPException, RequestValidationError),
-    *(Problem, StoreError, BadOption, ClientDisconnect),
-)
+# The responses to errors; without a message it is the error's own.
+ANSWERS: Final[dict[type[Exception], tuple[int, str, str]]] = {
+    BadOption: (422, "BAD_OPTION", ""),
+    Lost: (404, "UNKNOWN", NO_STREAM),
+    Fenced: (409, "CLOSED", "the stream has ended"),
+    TooManyLogs: (429, "TOO_MANY", ""),
+    StoreFull: (503, "FULL", ""),
+    StoreError: (503, "UNAVAILABLE", "the store does not answer"),
+    Exception: (500, "INTERNAL", "the server failed"),
+}
+# Errors with a response of their own.
+OTHERS: Final = (Problem, ClientDisconnect, RequestValidationError, ValidationError, HTTPException)
 
 
 def create_app(settings: Settings | None = None, *, store: Store | None = None) -> FastAPI:
@@ -443,7 +440,7 @@ def create_app(settings: Settings | None = None, *, store: Store | None = None) 
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        exception_handlers=dict.fromkeys(ERRORS, _answer),
+        exception_handlers=dict.fromkeys([*ANSWERS, *OTHERS], _answer),
     )
     app.state.server = server
     app.include_router(router)
@@ -467,35 +464,17 @@ async def _answer(request: Request, error: Exception) -> Response:
     """Return the response for an error."""
     match error:
         case Problem():
-            return error.response()
-        case BadOption():
-            answer = problem(422, "BAD_OPTION", str(error))
-        case Lost():
-            answer = problem(404, "UNKNOWN", NO_STREAM)
-        case Fenced():
-            answer = problem(409, "CLOSED", "the stream has ended")
-        case TooManyLogs():
-            answer = problem(429, "TOO_MANY", str(error), **{"retry-after": "10"})
-        case StoreFull():
-            answer = problem(503, "FULL", str(error), **{"retry-after": "10"})
-        case StoreUnavailable():
-            message = "the store does not answer"
-            answer = problem(503, "UNAVAILABLE", message, **{"retry-after": "1"})
+            return error.response
         case ClientDisconnect():
             return Response(status_code=CLIENT_GONE)
-        case RequestValidationError():
+        case RequestValidationError() | ValidationError():
             first = error.errors()[0]
-            answer = problem(422, "BAD_OPTION", f"{first['loc'][-1]}: {first['msg']}")
+            return problem(422, "BAD_OPTION", f"{first['loc'][-1]}: {first['msg']}")
+        case HTTPException(status_code=404):
+            message = "this server has no such route; /openapi.json lists them"
+            return problem(404, "NOT_FOUND", message)
         case HTTPException():
-            return _http_problem(error).response()
-        case _:
-            answer = problem(500, "INTERNAL", "the server failed")
-    return response_of(answer)
-
-
-def _http_problem(error: HTTPException) -> Problem:
-    if error.status_code == 404:
-        message = "this server has no such route; /openapi.json lists them"
-        return Problem(404, "NOT_FOUND", message)
-    code = "METHOD" if error.status_code == 405 else "HTTP"
-    return Problem(error.status_code, code, str(error.detail), error.headers)
+            code = "METHOD" if error.status_code == 405 else "HTTP"
+            return problem(error.status_code, code, str(error.detail), error.headers)
+    status, code, message = next(ANSWERS[kind] for kind in type(error).__mro__ if kind in ANSWERS)
+    return problem(status, code, message or str(error))

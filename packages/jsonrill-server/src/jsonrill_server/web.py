@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from starlette.background import BackgroundTask
@@ -36,59 +35,19 @@ TOO_SLOW: Final = End("error", "LIMIT_EXCEEDED", "the client takes nothing: read
 ABORT: Final = "jsonrill.abort"
 
 
-@dataclass(slots=True)
-class Reply:
-    """A response before a framework makes one of it: a body, or a source of events."""
+class Json(Response):
+    media_type = "application/json"
 
-    status: int
-    headers: dict[str, str] = field(default_factory=dict)
-    body: bytes = b""
-    events: Events | None = None
+    def render(self, content: Any) -> bytes:
+        return dumps(content).encode()
 
 
-def problem(status: int, code: str, message: str, **headers: str) -> Reply:
-    body = dumps({"error": {"code": code, "message": message}}).encode()
-    return Reply(status, {"content-type": "application/json", **headers}, body)
-
-
-class Events:
-    """The events of one reader; counted until it is closed."""
-
-    def __init__(
-        self, runs: Runs, source: AsyncGenerator[bytes], work: Rendering, resumes: bool
-    ) -> None:
-        self.runs = runs
-        self.limits = runs.limits
-        self._source = source
-        self._work = work
-        # Clients that resume need no word about an end that is not the stream's.
-        self._resumes = resumes
-        runs.readers += 1
-        self._is_counted = True
-
-    async def __aiter__(self) -> AsyncGenerator[bytes]:
-        yield b": open\n"
-        retry = b""
-        if self._work.closes:  # not the same for all, or they would come back together
-            retry = b"retry: %d\n" % (random.uniform(0.75, 1.25) * self.limits.retry)
-        try:
-            async for data in self._source:
-                yield retry + data
-                retry = b""
-        except StoreUnavailable:
-            yield self.interruption(UNAVAILABLE)
-
-    def interruption(self, why: End) -> bytes:
-        """Return what is sent when the response ends before its stream."""
-        if self._resumes:
-            return b""
-        return b"".join(encode_event(text) for text in self._work.interrupt(why.error or {}))
-
-    async def aclose(self) -> None:
-        if self._is_counted:
-            self._is_counted = False
-            self.runs.readers -= 1
-        await self._source.aclose()
+def problem(
+    status: int, code: str, message: str, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Return the response for an error."""
+    wait = {"retry-after": "5"} if status in (429, 503) else {}
+    return Json({"error": {"code": code, "message": message}}, status, {**wait, **(headers or {})})
 
 
 async def reply(
@@ -99,80 +58,100 @@ async def reply(
     *,
     replay: bool,
     is_head: bool = False,
-    missing: Reply | None = None,
-) -> Reply:
-    """Return the reply to a reader; `missing` if there is no such log."""
+    missing: Response | None = None,
+) -> Response:
+    """Return the response to a reader; `missing` if there is no such log."""
     try:
         position = Position.parse(after) if after else None
+        found = await runs.find(name, position or Position())
     except ValueError as error:
         return problem(400, "POSITION", str(error))
-    try:
-        found = await runs.find(name, position or Position())
     except Lost as error:
         return problem(410, "LOG_LOST", str(error))
     except StoreError:
-        return problem(503, "UNAVAILABLE", "the store does not answer", **{"retry-after": "1"})
+        return problem(503, "UNAVAILABLE", "the store does not answer")
     if found is None:
-        return missing or Reply(204)
+        return missing or Response(status_code=204)
     head, meta = found
     has_all = position is not None and position.is_end(head)
     if has_all or (head.closed and position is None and not replay):
-        return Reply(204)
+        return Response(status_code=204)
     if runs.readers >= runs.limits.readers:
-        return problem(429, "TOO_MANY", "there are too many readers", **{"retry-after": "5"})
+        return problem(429, "TOO_MANY", "there are too many readers")
     options = Options.stored(meta.options)
     wanted = ViewOptions.of(chosen, options)
     work = rendering(options, wanted)
     dialect = DIALECTS.get(wanted.format)
     headers = {**HEADERS, **(dialect.headers if dialect else {})}
     if is_head:
-        return Reply(200, headers)
+        return Response(headers=headers)
     source = runs.readings.read(name, head, position or Position(), options, wanted, meta.lease)
-    resumes = work.closes or position is not None
-    return Reply(200, headers, events=Events(runs, source, work, resumes))
+    return EventResponse(runs, source, work, headers, resumes=position is not None)
 
 
 class EventResponse(Response):
-    """Sends events as they come."""
+    """Sends the events of one reader as they come, and a heartbeat in every silence."""
 
-    def __init__(self, events: Events, headers: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        runs: Runs,
+        source: AsyncGenerator[bytes],
+        work: Rendering,
+        headers: Mapping[str, str],
+        resumes: bool,
+    ) -> None:
         self.status_code = 200
         self.background: BackgroundTask | None = None
         self.init_headers(headers)
-        self._events = events
+        self._runs = runs
+        self._source = source
+        self._work = work
+        # Clients that resume need no word about an end that is not the stream's.
+        self._resumes = resumes or work.closes
         # Since when something is being sent, and when the last piece was sent.
         self._sending: float | None = None
         self._sent = 0.0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         start = {"status": self.status_code, "headers": self.raw_headers}
-        self._sent = asyncio.get_running_loop().time()
         gone = asyncio.create_task(_gone(receive))
-        sender: asyncio.Task[None] | None = None
         try:
             await send({"type": "http.response.start", **start})
-            sender = asyncio.create_task(self._send_all(send))
-            why = await self._watch(sender, gone, send)
-            await cancel(sender)
-            await self._events.aclose()
+            why = await self._read(gone, send)
             if why is TOO_SLOW and (abort := scope.get("extensions", {}).get(ABORT)):
                 abort()
                 await asyncio.wait({gone}, timeout=1.0)
             elif not gone.done():
-                last = b"" if why is None else self._events.interruption(why)
-                ending = asyncio.ensure_future(send({"type": "http.response.body", "body": last}))
+                body = b"" if why is None else self._interruption(why)
+                ending = asyncio.ensure_future(send({"type": "http.response.body", "body": body}))
                 await asyncio.wait({ending, gone}, return_when=asyncio.FIRST_COMPLETED)
                 await cancel(ending)
         finally:
-            await cancel(sender, gone)
-            await self._events.aclose()
+            await cancel(gone)
         if self.background is not None:
             await self.background()
 
+    async def _read(self, gone: asyncio.Task[None], send: Send) -> End | None:
+        """Send the events. Return why the response ends: None at their end, or without a client."""
+        sender = asyncio.create_task(self._send_all(send))
+        self._runs.readers += 1
+        try:
+            return await self._watch(sender, gone, send)
+        finally:
+            self._runs.readers -= 1
+            await cancel(sender)
+            await self._source.aclose()
+
     async def _send_all(self, send: Send) -> None:
         try:
-            async for data in self._events:
+            await self._send(send, b": open\n")
+            if self._work.closes:  # not the same for all, or they would come back together
+                retry = self._runs.limits.retry * random.uniform(0.75, 1.25)
+                await self._send(send, b"retry: %d\n" % retry)
+            async for data in self._source:
                 await self._send(send, data)
+        except StoreUnavailable:
+            await self._send(send, self._interruption(UNAVAILABLE))
         except OSError:
             pass  # the client has gone
 
@@ -182,14 +161,21 @@ class EventResponse(Response):
         await send({"type": "http.response.body", "body": data, "more_body": True})
         self._sending, self._sent = None, clock()
 
+    def _interruption(self, why: End) -> bytes:
+        """Return what is sent when the response ends before its stream."""
+        if self._resumes:
+            return b""
+        return b"".join(encode_event(text) for text in self._work.interrupt(why.error or {}))
+
     async def _watch(
         self, sender: asyncio.Task[None], gone: asyncio.Task[None], send: Send
     ) -> End | None:
-        """Return why the response ends: None if everything is sent, or the client has gone."""
-        limits, clock = self._events.limits, asyncio.get_running_loop().time
+        """Send heartbeats, and notice what ends the response."""
+        limits, clock = self._runs.limits, asyncio.get_running_loop().time
         tick = min(1.0, limits.heartbeat / 2, limits.send_timeout / 2)
         tasks = {sender, gone}
-        while not self._events.runs.is_stopping:
+        self._sent = clock()
+        while not self._runs.is_stopping:
             done, _ = await asyncio.wait(tasks, timeout=tick, return_when=asyncio.FIRST_COMPLETED)
             if done:
                 if sender in done:
@@ -217,25 +203,19 @@ async def _gone(receive: Receive) -> None:
 
 def deferred_reply(
     runs: Runs, request: Any, name: str, chosen: Mapping[str, Any], replay: bool
-) -> Callable[[], Awaitable[Reply]]:
-    """Return what makes the reply to a request of Starlette or Django."""
+) -> Callable[[], Awaitable[Response]]:
+    """Return what makes the response to a request of Starlette or Django."""
     query = request.GET if hasattr(request, "META") else getattr(request, "query_params", None)
     if query is None:
         kind = type(request).__qualname__
         raise TypeError(f"a request is one of Starlette, FastAPI or Django, not {kind}")
 
-    async def make() -> Reply:
+    async def make() -> Response:
         after = request.headers.get("last-event-id") or query.get("after") or ""
         is_head = request.method == "HEAD"
         return await reply(runs, name, chosen, after, replay=replay, is_head=is_head)
 
     return make
-
-
-def response_of(answer: Reply) -> Response:
-    if answer.events is None:
-        return Response(answer.body, answer.status, answer.headers)
-    return EventResponse(answer.events, answer.headers)
 
 
 class Deferred(Response):
@@ -245,7 +225,7 @@ class Deferred(Response):
     """
 
     def __init__(
-        self, make: Callable[[], Awaitable[Reply]], headers: Mapping[str, str] | None = None
+        self, make: Callable[[], Awaitable[Response]], headers: Mapping[str, str] | None = None
     ) -> None:
         self._make = make
         self.status_code = 200
@@ -254,7 +234,7 @@ class Deferred(Response):
         self.headers.update(headers or {})
 
     async def _ready(self) -> Response:
-        response = response_of(await self._make())
+        response = await self._make()
         response.background = self.background
         response.raw_headers += self.raw_headers
         return response
