@@ -8,10 +8,10 @@ in between.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from jsonrill import Chunker, Document, Parser, PartialStream, Parts, ToolCalls
+from jsonrill import Chunker, Document, PartialStream, Parts, ToolCalls
 from jsonrill.dialects import DIALECTS
 from jsonrill.errors import (
     InvalidJSON,
@@ -21,10 +21,12 @@ from jsonrill.errors import (
     UnknownSource,
     stream_error,
 )
+from jsonrill.eventstream import event_data
 from jsonrill.jsontext import dumps
-from jsonrill.providers import Reader
+from jsonrill.pipeline import Stage
 from jsonrill.sending import TextSender
 from jsonrill.sources.answer import AnswerText
+from jsonrill.stages import FragmentStage
 from jsonrill.toolcalls import ToolCallEvents
 
 from .options import BadOption, Options, ViewOptions
@@ -48,24 +50,20 @@ def slices(text: str, size: int = STEP) -> Iterator[str]:
     return (text[at : at + size] for at in range(0, len(text), size))
 
 
-def error_data(problem: Problem) -> str:
-    return dumps({"status": "ERROR", "error": problem})
-
-
 class TextSource:
     """Records → text: pieces as they are, snapshots chunked, the text in a provider's events."""
 
     def __init__(self, options: Options) -> None:
         self._chunker = Chunker(**options.of("text"))
         self.answer = AnswerText(options.provider)
-        self._has_events = False
+        self.has_events = False
 
     def feed(self, record: Record) -> str:
         if record.input == "text":
             return record.body
         if record.input == "snapshots":
             return self._chunker.feed(record.body)
-        self._has_events = True
+        self.has_events = True
         return self.answer.feed(record.body)
 
     def flush(self) -> str:
@@ -76,7 +74,7 @@ class TextSource:
         """What is wrong with a provider's answer at its end."""
         if self.answer.failure is not None:
             return {"code": "PROVIDER_ERROR", "message": self.answer.failure}
-        return UNKNOWN if self._has_events and not self.answer.recognised else None
+        return UNKNOWN if self.has_events and not self.answer.recognised else None
 
 
 class Rendering:
@@ -100,7 +98,7 @@ class Rendering:
 
     def fail(self, problem: Problem) -> list[str]:
         """Return the data of the events that report an error and end the stream."""
-        return [error_data(problem)]
+        return [dumps({"status": "ERROR", "error": problem})]
 
     def interrupt(self, problem: Problem) -> list[str]:
         """Return the data of events for a client that takes the end of a response for the end."""
@@ -108,21 +106,16 @@ class Rendering:
 
 
 class Text(Rendering):
-    """The text of the document in pieces, each a JSON string."""
+    """The text of the document in pieces; subclasses have a stage that reads it."""
 
     def __init__(self, options: Options, view: ViewOptions) -> None:
         self._source = TextSource(options)
+        self._stage: Any = Stage()
         self._is_over = False
 
     def feed(self, record: Record) -> Steps:
-        if self._is_over:
-            return
-        try:
-            text = self._source.feed(record)
-        except _BAD_TEXT as error:
-            yield self._stop(stream_error(error))
-        else:
-            yield from self._read(text)
+        if not self._is_over:
+            yield from self._read(lambda: self._source.feed(record))
 
     def end(self, end: End) -> Steps:
         if self._is_over:
@@ -131,42 +124,43 @@ class Text(Rendering):
         if problem is not None:
             yield self._stop(problem)
             return
+        yield from self._read(self._source.flush)
+        if not self._is_over:
+            yield self._flush()
+
+    def _read(self, source: Callable[[], str]) -> Steps:
         try:
-            text = self._source.flush()
+            text = source()
         except _BAD_TEXT as error:
             yield self._stop(stream_error(error))
             return
-        yield from self._read(text)
-        if not self._is_over:
-            yield from self._flush()
+        for piece in slices(text):
+            if not self._is_over:
+                yield self._shown(self._stage.feed(piece))
+
+    def _flush(self) -> list[str]:
+        return self._shown(self._stage.flush(self._source.answer.cut()))
+
+    def _shown(self, items: Any) -> list[str]:
+        """Return the data for what the stage has returned, and for its error."""
+        data, error = self._encode(items), getattr(self._stage, "error", None)
+        return data if error is None else [*data, *self._stop(stream_error(error))]
+
+    def _encode(self, items: Any) -> list[str]:
+        return [dumps(item) for item in items]
 
     def _stop(self, problem: Problem) -> list[str]:
         self._is_over = True
         return self.fail(problem)
 
-    def _read(self, text: str) -> Steps:
-        for piece in slices(text):
-            if not self._is_over:
-                yield self._piece(piece)
-
-    def _piece(self, text: str) -> list[str]:
-        return [dumps(text)]
-
-    def _flush(self) -> Steps:
-        return iter(())
-
 
 class Updates(Text):
     def __init__(self, options: Options, view: ViewOptions) -> None:
         super().__init__(options, view)
-        self._stream = PartialStream(**view.of_updates(options))
+        self._stage = PartialStream(**view.of_updates(options))
 
-    def _piece(self, text: str) -> list[str]:
-        return [update.to_json() for update in self._stream.feed(text)]
-
-    def _flush(self) -> Steps:
-        for update in self._stream.flush(self._source.answer.cut()):
-            yield [update.to_json()]
+    def _encode(self, items: Any) -> list[str]:
+        return [update.to_json() for update in items]
 
 
 class Fragments(Text):
@@ -174,23 +168,10 @@ class Fragments(Text):
 
     def __init__(self, options: Options, view: ViewOptions) -> None:
         super().__init__(options, view)
-        self._parser = Parser(**options.of("document"))
+        self._stage = FragmentStage(options.of("document"))
 
-    def _piece(self, text: str) -> list[str]:
-        return self._events(self._parser.feed, text)
-
-    def _flush(self) -> Steps:
-        yield self._events(self._parser.flush, self._source.answer.cut())
-
-    def _events(self, read: Any, data: Any) -> list[str]:
-        try:
-            return _list(read(data))
-        except (InvalidJSON, LimitExceeded) as error:
-            return [*_list(error.fragments), *self._stop(stream_error(error))]
-
-
-def _list(fragments: Any) -> list[str]:
-    return [dumps([fragment.to_dict() for fragment in fragments])] if fragments else []
+    def _encode(self, items: Any) -> list[str]:
+        return [dumps([fragment.to_dict() for fragment in items])] if items else []
 
 
 class Deltas(Text):
@@ -198,74 +179,38 @@ class Deltas(Text):
 
     def __init__(self, options: Options, view: ViewOptions) -> None:
         super().__init__(options, view)
-        self._sender = TextSender(**options.of("document"))
-
-    def _piece(self, text: str) -> list[str]:
-        return [dumps(message) for message in self._sender.feed(text)]
-
-    def _flush(self) -> Steps:
-        cut = self._source.answer.cut()
-        yield [dumps(message) for message in self._sender.flush(cut)]
+        self._stage = TextSender(**options.of("document"))
 
     def fail(self, problem: Problem) -> list[str]:
-        if self._sender.ended:
+        if self._stage.ended:
             return []
         error = JsonrillError(problem["message"])
         error.code = problem["code"]
-        return [dumps(message) for message in self._sender.stop(error)]
+        return self._encode(self._stage.stop(error))
 
 
-class Calls(Rendering):
-    """The tool calls in a provider's events."""
+class Answer(Rendering):
+    """The tool calls in a provider's events, or the parts of the answer."""
 
     def __init__(self, options: Options, view: ViewOptions) -> None:
-        self._events = ToolCallEvents(ToolCalls(**options.of("calls")))
-        self._has_events = False
+        self._source = TextSource(options)
+        self._stage: Any = Parts(**options.of("calls"))
+        if view.format == "calls":
+            self._stage = ToolCallEvents(ToolCalls(**options.of("calls")))
 
     def feed(self, record: Record) -> Steps:
         if record.input == "events":
-            self._has_events = True
-            yield [dumps(event) for event in self._read(record.body)]
+            self._source.feed(record)
+            yield [event_data(item) for item in self._stage.feed(record.body)]
 
     def end(self, end: End) -> Steps:
-        yield [dumps(event) for event in self._flush()]
-        failure, provider = self._state()
-        if end.error is not None:
-            yield self.fail(end.error)
-        elif failure is not None:
-            yield self.fail({"code": "PROVIDER_ERROR", "message": failure})
-        elif self._has_events and provider is None:
-            yield self.fail(UNKNOWN)
-
-    def _read(self, event: str) -> list[Any]:
-        return self._events.feed(event)
-
-    def _flush(self) -> list[Any]:
-        return self._events.flush()
-
-    def _state(self) -> tuple[str | None, str | None]:
-        """Return the provider's error, and its name if it was recognised."""
-        return self._events.failure, self._events.calls.reader.provider
+        yield [event_data(item) for item in self._stage.flush()]
+        problem = end.error or self._source.problem
+        if problem is not None:
+            yield self.fail(problem)
 
 
-class PartEvents(Calls):
-    """The parts of the answer in a provider's events."""
-
-    def __init__(self, options: Options, view: ViewOptions) -> None:
-        self._parts = Parts(**options.of("calls"))
-        self._has_events = False
-
-    def _read(self, event: str) -> list[Any]:
-        return [part.to_dict() for part in self._parts.feed(event)]
-
-    def _flush(self) -> list[Any]:
-        return [part.to_dict() for part in self._parts.flush()]
-
-    def _state(self) -> tuple[str | None, str | None]:
-        return self._parts.error, self._parts.reader.provider
-
-
-class ClientEvents(Text):
+class ClientEvents(Updates):
     """The events of another project's client: of a provider's events, or of updates of text."""
 
     closes = False
@@ -273,49 +218,32 @@ class ClientEvents(Text):
     def __init__(self, options: Options, view: ViewOptions) -> None:
         super().__init__(options, view)
         ids = {"thread": view.thread, "run": view.run} if view.format == "ag-ui" else {}
-        self._stage = DIALECTS[view.format](**options.of("calls"), **ids)
-        self._updates = PartialStream(**view.of_updates(options))
-        # Reads events until it has recognised one.
-        self._reader: Reader | None = Reader(options.provider)
-        self._has_events = False
+        self._dialect = DIALECTS[view.format](**options.of("calls"), **ids)
 
     def feed(self, record: Record) -> Steps:
         if record.input != "events":
             yield from super().feed(record)
             return
-        self._has_events = True
-        if self._reader is not None and self._reader.feed(record.body):
-            self._reader = None
-        yield [dumps(event) for event in self._stage.feed(record.body)]
+        self._source.feed(record)
+        yield [dumps(event) for event in self._dialect.feed(record.body)]
 
-    def end(self, end: End) -> Steps:
-        is_unknown = self._reader is not None and self._reader.provider is None
-        if end.error is None and self._has_events and is_unknown:
-            yield self._stop(UNKNOWN)
-        else:
-            yield from super().end(end)
+    def _flush(self) -> list[str]:
+        data = [] if self._source.has_events else super()._flush()
+        return [*data, *map(dumps, self._dialect.flush()), *self._done()]
 
-    def _piece(self, text: str) -> list[str]:
-        return self._shown(self._updates.feed(text))
-
-    def _shown(self, updates: Any) -> list[str]:
-        return [dumps(event) for update in updates for event in self._stage.feed(update)]
-
-    def _flush(self) -> Steps:
-        if not self._has_events:
-            yield self._shown(self._updates.flush())
-        yield [*map(dumps, self._stage.flush()), *self._done()]
+    def _encode(self, items: Any) -> list[str]:
+        return [dumps(event) for update in items for event in self._dialect.feed(update)]
 
     def fail(self, problem: Problem) -> list[str]:
-        return [*map(dumps, self._stage.flush(problem=problem)), *self._done()]
+        return [*map(dumps, self._dialect.flush(problem=problem)), *self._done()]
 
     def interrupt(self, problem: Problem) -> list[str]:
         kinds = ("error", "abort", "RUN_ERROR")
-        events = [event for event in self._stage.flush(problem=problem) if event["type"] in kinds]
+        events = [event for event in self._dialect.flush(problem=problem) if event["type"] in kinds]
         return [*map(dumps, events), *self._done()]
 
     def _done(self) -> list[str]:
-        return [] if self._stage.done is None else [self._stage.done]
+        return [] if self._dialect.done is None else [self._dialect.done]
 
 
 _RENDERINGS: Final[dict[str, type[Rendering]]] = {
@@ -323,8 +251,8 @@ _RENDERINGS: Final[dict[str, type[Rendering]]] = {
     "fragments": Fragments,
     "text": Text,
     "deltas": Deltas,
-    "calls": Calls,
-    "parts": PartEvents,
+    "calls": Answer,
+    "parts": Answer,
     "raw": Rendering,
     "ai-sdk": ClientEvents,
     "ag-ui": ClientEvents,
