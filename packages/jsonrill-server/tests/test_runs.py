@@ -620,8 +620,9 @@ async def test_damaged_options_in_the_store_are_left_out(meta: str) -> None:
 
 
 def test_options_of_a_later_version_are_left_out() -> None:
-    options = Options.stored({"entity": "items", "colour": "red", "mode": "LATER"})
+    options = Options.stored({"entity": "items", "colour": "red"})
     assert options.given == {"entity": "items"}
+    assert Options.stored({"entity": "items", "mode": "LATER"}).given == {}
     assert Meta.parse(Meta("k", {"entity": "x"}).to_json()).options == {"entity": "x"}
 
 

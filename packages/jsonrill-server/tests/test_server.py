@@ -322,7 +322,8 @@ async def test_wrong_options_are_refused(http: Http, options: Any, status: int) 
 
 
 @pytest.mark.parametrize(
-    "query", ["format=nope", "mode=x", "send=all", "schema={}", "repair=1", "limits=1", "entity=["]
+    "query",
+    ["format=nope", "mode=x", "send=all", "schema={}", "repair=1", "limits=1", "entity=[", "run=r"],
 )
 @served()
 async def test_a_reader_chooses_only_among_the_formats(http: Http, query: str) -> None:
@@ -348,6 +349,8 @@ async def test_lone_surrogates_and_bombs_in_options_are_never_500(http: Http, bo
     assert answer.status_code in (201, 400, 422)
     if answer.status_code == 201:
         assert (await http.get("/v1/streams/x")).status_code == 200
+        answer = await http.post("/v1/streams/x/close", content=body, headers=headers)
+        assert answer.status_code == 422
         await http.post("/v1/streams/x/close")
         assert (await http.get("/v1/streams/x/events")).status_code == 200
 

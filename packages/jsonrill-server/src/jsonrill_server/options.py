@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, Validation
 from typing_extensions import TypedDict
 
 from jsonrill import Chunker, Document, PartialStream, ToolCalls
-from jsonrill.errors import JsonrillError, check_names
+from jsonrill.errors import JsonrillError
 
 from .records import Input
 
@@ -32,6 +32,11 @@ STAGES: Final = {
     ),
     "text": ("eager", "null", "on_revision", "numbers"),
     "calls": ("provider", "schemas", "repair"),
+}
+# The options of updates that need one of these modes.
+_OF_MODE: Final = {
+    "PROGRESSIVE": ("zero_values", "only_complete"),
+    "REALTIME": ("partial_numbers", "early_literals", "zero_values", "only_complete"),
 }
 
 
@@ -79,24 +84,21 @@ class StreamOptions(RunOptions, total=False):
     keep: Annotated[float, Field(ge=1)] | None
 
 
-@with_config(_STRICT)
-class ReaderOptions(TypedDict, total=False):
-    """What a reader may choose."""
-
-    format: Format
-    mode: Mode | dict[str, Mode]
-    entity: str | None
-    send: Send
-
-
 class EventOptions(TypedDict, total=False):
-    """Options of `Runs.response` and `Runs.events`; `thread` and `run` are ids for AG-UI."""
+    """What a reader gets, besides the format; `thread` and `run` are ids for AG-UI."""
 
     mode: Mode | dict[str, Mode]
     entity: str | None
     send: Send
     thread: str
     run: str
+
+
+@with_config(_STRICT)
+class ReaderOptions(EventOptions, total=False):
+    """The same with the format."""
+
+    format: Format
 
 
 _STREAM: Final = TypeAdapter[StreamOptions](StreamOptions)
@@ -129,15 +131,12 @@ class Options:
         """Read stored options, maybe of a later version; those that are not known are left out."""
         given = given if isinstance(given, dict) else {}
         try:
-            return cls(given)
-        except BadOption:
-            known: dict[str, Any] = {}
-            for name in sorted(given, key=lambda name: "schema" not in name):
-                try:
-                    known = cls({**known, name: given[name]}).given
-                except BadOption:
-                    log.warning("a stream has an option that is left out here: %.40r", name)
-            return cls(known)
+            return cls(
+                {name: given[name] for name in StreamOptions.__annotations__ if name in given}
+            )
+        except BadOption as error:
+            log.warning("the options of a stream are left out: %s", error)
+            return cls({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,34 +153,27 @@ class ViewOptions:
     @classmethod
     def of(cls, chosen: Mapping[str, Any], stream: Options) -> ViewOptions:
         """Return what a reader has chosen; the options of the stream are the defaults."""
-        ids: dict[str, Any] = {
-            name: str(chosen[name]) for name in ("thread", "run") if name in chosen
-        }
-        requested = {name: value for name, value in chosen.items() if name not in ids}
-        kept: dict[str, Any] = {
-            name: stream.given[name] for name in ("mode", "send") if name in stream.given
+        defaults: dict[str, Any] = {
+            "format": "calls" if stream.input == "events" else "updates",
+            **{name: stream.given[name] for name in ("mode", "send") if name in stream.given},
         }
         # Modes by name are for the stream's own entities.
-        if "entity" in requested and isinstance(kept.get("mode"), Mapping):
-            del kept["mode"]
-        format = "calls" if stream.input == "events" else "updates"
-        options = _checked(_READER, {"format": format, **kept, **requested})
-        if isinstance(options.get("mode"), Mapping):
+        if "entity" in chosen and isinstance(defaults.get("mode"), dict):
+            del defaults["mode"]
+        options = _checked(_READER, {**defaults, **chosen})
+        if isinstance(options.get("mode"), dict):
             options["mode"] = tuple(options["mode"].items())
-        return cls(**options, **ids)
+        return cls(**options)
 
     def of_updates(self, stream: Options) -> dict[str, Any]:
         """Return the options of `PartialStream`."""
         entity = {} if self.entity is None else {"entity": self.entity}
         mode = self.mode if isinstance(self.mode, str) else dict(self.mode)
         options = {**stream.of("updates"), "mode": mode, "send": self.send, **entity}
-        modes = {mode} if isinstance(mode, str) else {*mode.values(), "REALTIME"}
         # The creator's options for another mode than the reader's do not apply.
-        unused: set[str] = set()
-        if "REALTIME" not in modes:
-            unused |= {"partial_numbers", "early_literals"}
-            if "PROGRESSIVE" not in modes:
-                unused |= {"zero_values", "only_complete"}
+        modes = {mode} if isinstance(mode, str) else {*mode.values(), "REALTIME"}
+        used = {name for mode in modes for name in _OF_MODE.get(mode, ())}
+        unused = {*_OF_MODE["REALTIME"]} - used
         return {name: value for name, value in options.items() if name not in unused}
 
 
@@ -189,10 +181,9 @@ def _checked(kind: TypeAdapter[Any], options: Mapping[str, Any]) -> dict[str, An
     try:
         return dict(kind.validate_python(dict(options)))
     except ValidationError as error:
-        try:
-            check_names(options, kind.json_schema()["properties"])
-        except TypeError as unknown:
-            raise BadOption(str(unknown)) from error
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         message = first["msg"].replace("Input should be", "expected")
-        raise BadOption(f"{first['loc'][0]}: {message}") from error
+        message = message.replace("Extra inputs are not permitted", "there is no such option")
+        # There is no place for a key that has no UTF-8 form.
+        place = "".join(f"{name}: " for name in first["loc"][:1])
+        raise BadOption(place + message) from error

@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager, nullcontext
 from dataclasses import fields
 from typing import Annotated, Any, Final, Literal
 
-from fastapi import APIRouter, Depends, FastAPI, Request
+from fastapi import APIRouter, Depends, FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
@@ -68,6 +68,18 @@ class Ending(BaseModel):
     status: Literal["complete", "error"] = "complete"
     code: str = Field("FAILED", min_length=1, max_length=64)
     message: str = Field("the producer failed", max_length=4096)
+
+
+class Choice(BaseModel):
+    """What a reader may choose."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    format: Format | None = None
+    mode: str | None = None
+    entity: str | None = None
+    send: Send | None = None
+    after: str = ""
 
 
 class Server:
@@ -288,21 +300,15 @@ async def cancel_stream(stream: StreamOf) -> Response:
 
 @router.get("/v1/streams/{id}/events")
 async def read_events(
-    request: Request,
-    stream: StreamOf,
-    format: Format | None = None,
-    mode: str | None = None,
-    entity: str | None = None,
-    send: Send | None = None,
-    after: str | None = None,
+    request: Request, stream: StreamOf, choice: Annotated[Choice, Query()]
 ) -> Response:
     """Read a stream as server-sent events, after `Last-Event-ID` or `after`; 204 at its end."""
     return await reply(
         stream.runs,
         stream.name,
-        {name: text for name, text in request.query_params.items() if name != "after"},
-        request.headers.get("last-event-id") or after or "",
-        replay=format != "ai-sdk",
+        choice.model_dump(exclude={"after"}, exclude_none=True),
+        request.headers.get("last-event-id") or choice.after,
+        replay=choice.format != "ai-sdk",
         missing=problem(404, "UNKNOWN", NO_STREAM),
     )
 
@@ -469,7 +475,8 @@ async def _answer(request: Request, error: Exception) -> Response:
             return Response(status_code=CLIENT_GONE)
         case RequestValidationError() | ValidationError():
             first = error.errors()[0]
-            return problem(422, "BAD_OPTION", f"{first['loc'][-1]}: {first['msg']}")
+            place = "".join(f"{name}: " for name in first["loc"][-1:])
+            return problem(422, "BAD_OPTION", place + first["msg"])
         case HTTPException(status_code=404):
             message = "this server has no such route; /openapi.json lists them"
             return problem(404, "NOT_FOUND", message)
