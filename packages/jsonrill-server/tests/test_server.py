@@ -197,7 +197,7 @@ async def test_a_numbered_request_is_stored_once(http: Http) -> None:
     assert (await post("1", "2]")).json() == {"last": 2}
     gap = await post("5", "x")
     assert code_of(gap) == (409, "SEQUENCE") and gap.headers["producer-seq"] == "2"
-    assert code_of(await post("x", "x")) == (400, "HEADER")
+    assert code_of(await post("x", "x")) == (422, "BAD_OPTION")
     await http.post(f"{url}/close")
     assert (await http.get(f"{url}/value")).json()["value"] == [1, 2]
 

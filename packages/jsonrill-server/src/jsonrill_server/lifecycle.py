@@ -20,7 +20,7 @@ from .options import Options
 from .produce import Production, Writer
 from .records import LOG_LOST, PRODUCER_LOST, PRODUCER_STOPPED, End, Record, end_of_answer
 from .result import Meta, OnEnd, Run, read_all, read_run
-from .sources import in_thread_unless_async, records_of
+from .sources import call, records_of
 
 log = logging.getLogger("jsonrill_server")
 Source = Callable[..., Any]
@@ -167,7 +167,7 @@ class Lifecycle:
             async with writer.renewing():
                 run = await read_run(self.store, writer.key)
                 if run is not None:
-                    await in_thread_unless_async(on_end, run)
+                    await call(on_end, run)
             await writer.append(state=State.ENDED)
         except StoreError as error:
             log.warning("on_end may be called again: %s", error)

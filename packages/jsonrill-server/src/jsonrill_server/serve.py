@@ -118,22 +118,21 @@ async def _check_store(url: str) -> None:
 
 
 def _listening_socket(settings: Settings) -> socket.socket:
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    # The protocol is named: event loops switch Nagle's algorithm off only where it is surely TCP.
-    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    if hasattr(socket, "TCP_USER_TIMEOUT"):  # the kernel notices clients that vanished
-        milliseconds = int(settings.send_timeout * 1000)
-        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
+    is_v6 = ":" in settings.host
+    family = socket.AF_INET6 if is_v6 else socket.AF_INET
+    address = settings.host.strip("[]"), settings.port
     try:
-        listener.bind((settings.host.strip("[]"), settings.port))
+        listener = socket.create_server(address, family=family, backlog=2048, dualstack_ipv6=is_v6)
     except OSError as error:
-        listener.close()
         if error.errno != errno.EADDRINUSE:
             raise
         place = f"port {settings.port} of {settings.host}"
         raise OSError(f"{place} is in use: choose another with --port") from None
-    listener.listen(2048)
+    # Connections inherit both. Without a delay, an event is sent before the last one is confirmed.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    if hasattr(socket, "TCP_USER_TIMEOUT"):  # the kernel notices clients that vanished
+        milliseconds = int(settings.send_timeout * 1000)
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
     return listener
 
 

@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager, nullcontext
 from dataclasses import fields
 from typing import Annotated, Any, Final, Literal
 
-from fastapi import APIRouter, Depends, FastAPI, Query, Request
+from fastapi import APIRouter, Depends, FastAPI, Header, Query, Request
 from fastapi.exceptions import RequestValidationError
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
@@ -57,7 +57,6 @@ HOLD: Final = 5.0
 # Values of a log that is larger than this are written in steps.
 LARGE: Final = 1 << 20
 NO_STREAM: Final = "there is no such stream"
-_NUMBER: Final = re.compile("0|[1-9][0-9]{0,8}")
 
 
 class Ending(BaseModel):
@@ -226,37 +225,32 @@ async def delete_stream(stream: StreamOf) -> Response:
 
 
 @router.post("/v1/streams/{id}/events", openapi_extra=_RECORDS)
-async def append_records(request: Request, stream: StreamOf) -> Response:
+async def append_records(
+    request: Request,
+    stream: StreamOf,
+    producer_seq: Annotated[int | None, Header(ge=0, lt=10**9)] = None,
+    content_length: Annotated[int | None, Header(include_in_schema=False)] = None,
+) -> Response:
     """Append records. With `Producer-Seq: n` they come after record n, or are there already."""
     settings = stream.server.settings
     writer, options = await stream.writer()
     media = media_type(request.headers.get("content-type", ""))
     intake = intake_for(media, options.input, settings.record_bytes)
-    after = _producer_seq(request)
     batches = _batches(request, intake, settings.body_bytes)
-    length = request.headers.get("content-length", "")
-    is_short = _NUMBER.fullmatch(length) is not None and int(length) <= settings.record_bytes
-    if after is not None or is_short:  # all of it or nothing
+    is_short = content_length is not None and content_length <= settings.record_bytes
+    if producer_seq is not None or is_short:  # all of it or nothing
         records = [record async for batch in batches for record in batch]
-        if after is not None and after != writer.head.last:
-            if after + len(records) > writer.head.last:
+        if producer_seq is not None and producer_seq != writer.head.last:
+            if producer_seq + len(records) > writer.head.last:
                 headers = {"producer-seq": str(writer.head.last)}
                 raise Problem(409, "SEQUENCE", f"the last record is {writer.head.last}", headers)
-        elif records:
+            records = []
+        if records:
             writer = await stream.append(writer, records)
         return Json({"last": writer.head.last})
     async for batch in batches:
         writer = await stream.append(writer, batch)
     return Json({"last": writer.head.last})
-
-
-def _producer_seq(request: Request) -> int | None:
-    text = request.headers.get("producer-seq")
-    if text is None:
-        return None
-    if not _NUMBER.fullmatch(text):
-        raise Problem(400, "HEADER", "Producer-Seq is the number of the record before these")
-    return int(text)
 
 
 async def _batches(request: Request, intake: Any, limit: int) -> AsyncIterator[list[Record]]:
@@ -300,25 +294,29 @@ async def cancel_stream(stream: StreamOf) -> Response:
 
 @router.get("/v1/streams/{id}/events")
 async def read_events(
-    request: Request, stream: StreamOf, choice: Annotated[Choice, Query()]
+    stream: StreamOf,
+    choice: Annotated[Choice, Query()],
+    last_event_id: Annotated[str | None, Header()] = None,
 ) -> Response:
     """Read a stream as server-sent events, after `Last-Event-ID` or `after`; 204 at its end."""
     return await reply(
         stream.runs,
         stream.name,
         choice.model_dump(exclude={"after"}, exclude_none=True),
-        request.headers.get("last-event-id") or choice.after,
+        last_event_id or choice.after,
         replay=choice.format != "ai-sdk",
         missing=problem(404, "UNKNOWN", NO_STREAM),
     )
 
 
 @router.get("/v1/streams/{id}/value")
-async def read_value(request: Request, stream: StreamOf) -> Response:
+async def read_value(
+    stream: StreamOf, if_none_match: Annotated[str | None, Header()] = None
+) -> Response:
     """Get the value so far. Its ETag changes with every record."""
     head, meta = await stream.find()
     tag = f'"{head.log}-{head.epoch}-{head.last}"'
-    if request.headers.get("if-none-match") == tag:
+    if if_none_match == tag:
         return Response(status_code=304, headers={"etag": tag})
     is_large = head.size > LARGE
     async with stream.server.large_values if is_large else nullcontext():

@@ -115,22 +115,25 @@ def _is_called(source: Any) -> bool:
 
 
 async def _called(source: Any) -> Any:
-    """Return the source itself, or what a function or coroutine returns.
+    """Return the source itself, or what a function or coroutine returns."""
+    if not _is_called(source):
+        return await source if isawaitable(source) else source
+    try:
+        return await call(source)
+    except RuntimeError as error:
+        if "no running event loop" not in str(error):
+            raise
+        source = source()
+        return await source if isawaitable(source) else source
 
-    A function may send a request and wait, so it is called in a thread, unless it needs the event
-    loop.
-    """
-    if _is_called(source):
-        if iscoroutinefunction(source) or isasyncgenfunction(source):
-            source = source()
-        else:
-            try:
-                source = await asyncio.to_thread(source)
-            except RuntimeError as error:
-                if "no running event loop" not in str(error):
-                    raise
-                source = source()
-    return await source if isawaitable(source) else source
+
+async def call(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function that may be async; another one in a thread, since it may block."""
+    if iscoroutinefunction(function) or isasyncgenfunction(function):
+        result = function(*arguments)
+    else:
+        result = await asyncio.to_thread(function, *arguments)
+    return await result if isawaitable(result) else result
 
 
 async def _in_thread(items: Iterator[Any], owner: Any) -> AsyncGenerator[Any]:
@@ -178,15 +181,3 @@ def _close_quietly(source: Any) -> None:
     if close is not None:
         with suppress(Exception):
             close()
-
-
-def in_thread_unless_async(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Return an awaitable: the call of a function that may block, or may be async."""
-
-    async def call() -> Any:
-        if iscoroutinefunction(function):
-            return await function(*arguments)
-        result = await asyncio.to_thread(function, *arguments)
-        return await result if isawaitable(result) else result
-
-    return call()
