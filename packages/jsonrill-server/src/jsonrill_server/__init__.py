@@ -9,50 +9,38 @@ the server       `serve(settings)` runs it; `create_app(settings)` is the ASGI a
     read.py      a log → events, from any position
     runs.py      `Runs`: start, cancel, read; lifecycle.py: ends, takeovers; result.py: `Run`
     web.py       responses for Starlette, FastAPI and Django
-    settings.py  the server's settings; server.py its routes; serve.py its process; cli.py
+    settings.py  the server's settings; server.py its routes; process.py its process; cli.py
     demo.py      simulated models
 """
 
-import typing as _typing
 from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
 
-if _typing.TYPE_CHECKING:
+if _TYPE_CHECKING:
     from .log import StoreError as StoreError
     from .log import StoreUnavailable as StoreUnavailable
+    from .process import serve as serve
     from .result import Run as Run
     from .runs import RunEvent as RunEvent
     from .runs import RunFailed as RunFailed
     from .runs import Runs as Runs
-    from .serve import serve as serve
     from .server import create_app as create_app
     from .settings import Settings as Settings
 
 # Loaded when first used: an application that only uses `Runs` does not need the server.
-_MODULES: _typing.Final = {
+_MODULES = {
     **dict.fromkeys(("RunEvent", "RunFailed", "Runs"), ".runs"),
     **dict.fromkeys(("StoreError", "StoreUnavailable"), ".log"),
     "Run": ".result",
     "Settings": ".settings",
     "create_app": ".server",
+    "serve": ".process",
 }
+__all__ = sorted(_MODULES)
 
 
-def __getattr__(name: str) -> _typing.Any:
-    if name == "serve":
-        return _import_module(".serve", __name__).serve
+def __getattr__(name: str) -> _Any:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(_import_module(_MODULES[name], __name__), name)
-
-
-__all__ = [
-    "Run",
-    "RunEvent",
-    "RunFailed",
-    "Runs",
-    "Settings",
-    "StoreError",
-    "StoreUnavailable",
-    "create_app",
-    "serve",
-]

@@ -30,7 +30,7 @@ def serve(**flags: Any) -> None:
     from pydantic import ValidationError
 
     from .log import StoreError
-    from .serve import serve as run
+    from .process import serve as run
 
     try:
         run(Settings(**{name: value for name, value in flags.items() if value is not None}))

@@ -110,7 +110,8 @@ async def follow(
 ) -> AsyncGenerator[list[Row]]:
     """Yield the records of a log as they come, and an empty list before each wait.
 
-    Lost if the log has other records than those that were read, here or up to `start` elsewhere.
+    It ends when the log is gone. Lost if the log has other records than those that were read, here
+    or, up to `start`, elsewhere.
     """
     at = Position(log)
     with store.signals.listen(key) as signal:
@@ -119,7 +120,7 @@ async def follow(
             # The last record is read again to check that it still exists.
             head, rows = await _read(store, key, max(at.seq - 1, 0), lease)
             if head is None:
-                raise Lost(GONE.message)
+                return
             at.check(head, rows)
             rows = rows[1:] if at.seq else rows
             is_other = any(row.seq == start.seq and row.epoch != start.epoch for row in rows)
@@ -240,10 +241,11 @@ class Replay:
                             self.is_over = True
                             return
                     yield
+            self._fail(work, GONE)
         except StoreUnavailable as error:
             self.error, self.is_over, self.is_broken = error, True, True
-        except Lost as error:
-            self._fail(work, GONE if str(error) == GONE.message else LOG_LOST)
+        except Lost:
+            self._fail(work, LOG_LOST)
         except Exception:
             log.exception("a stream cannot be rendered")
             self._fail(work, BROKEN)
