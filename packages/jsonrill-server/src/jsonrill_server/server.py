@@ -30,6 +30,7 @@ from . import demo, pages
 from .access import CLIENT_GONE, Guard, Metrics, Problem, Tokens, read_body
 from .formats import Value
 from .intake import intake_for, too_large
+from .lifecycle import Limits
 from .log import (
     Fenced,
     Head,
@@ -45,7 +46,7 @@ from .produce import Writer
 from .read import Position
 from .records import CANCELLED, End, GiveWay, Record, end_of_answer, to_bytes
 from .result import Meta, read_all, read_end
-from .runs import Limits, Runs
+from .runs import Runs
 from .settings import Settings
 from .web import Json, problem, reply
 
