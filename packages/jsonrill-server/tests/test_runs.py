@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from dataclasses import dataclass
 from datetime import date
@@ -518,6 +519,21 @@ async def test_a_run_without_a_name_ends_when_its_lease_is_over(
     assert failed.value.code == "PRODUCER_LOST" and ended[-1].status == "lost"
 
 
+@sync
+async def test_a_stop_signal_stops_every_runs_before_the_server() -> None:
+    numbers: list[int] = []
+    original = signal.signal(signal.SIGTERM, lambda number, frame: numbers.append(number))
+    try:
+        async with Runs() as first, Runs() as second:
+            handler = signal.getsignal(signal.SIGTERM)
+            async with Runs():
+                assert signal.getsignal(signal.SIGTERM) is handler
+            signal.raise_signal(signal.SIGTERM)
+            assert first.is_stopping and second.is_stopping and numbers == [signal.SIGTERM]
+    finally:
+        signal.signal(signal.SIGTERM, original)
+
+
 # ---- on_end ----
 
 
@@ -552,9 +568,13 @@ async def test_on_end_is_left_to_another_process(url: str) -> None:
         await asyncio.sleep(0.01)
     for run in dead.lifecycle.running.values():
         run.task.cancel()
-    async with Runs(url, lease=0.3, on_end=saved.append):
-        await until(lambda: saved)
-    assert (saved[0].key, saved[0].status, saved[0].text) == ("k", "complete", "x")
+    async with Runs(url, lease=0.3, on_end=saved.append) as runs:
+        assert await runs.start("k", ["y"])  # it waits until the former run is saved
+        await until(lambda: len(saved) == 2)
+    assert [(run.key, run.status, run.text) for run in saved] == [
+        ("k", "complete", "x"),
+        ("k", "complete", "y"),
+    ]
     await dead.close()
 
 

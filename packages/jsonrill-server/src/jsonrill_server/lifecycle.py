@@ -127,30 +127,32 @@ class Lifecycle:
         run.task.add_done_callback(ended)
 
     async def _write(self, production: Production, meta: Meta, on_end: OnEnd | None) -> None:
+        """Write a run and its end, or leave it to another process because this one stops."""
+        writer = production.writer
         try:
-            await self._write_all(production, meta)
+            end = await self._write_records(production, meta)
+            if end is PRODUCER_STOPPED and meta.source is not None:
+                writer.lease = RELEASED
+                await writer.append()
+                return
+            await writer.finish(end, _last_state(meta))
         except Fenced:
             log.warning("a run was ended or continued by another process")
         except StoreError as error:
             log.error("a run cannot be written any more: %s", error)
             return
-        await self._settle(production.writer, on_end)
+        await self._settle(writer, on_end)
 
-    async def _write_all(self, production: Production, meta: Meta) -> None:
-        """Write a run and its end, or leave it to another process because this one stops."""
-        writer = production.writer
+    async def _write_records(self, production: Production, meta: Meta) -> End:
+        """Write what a source yields; return how it ended."""
         try:
             end = await production.run()
         except Lost:
-            end = LOG_LOST
-        if end is PRODUCER_STOPPED and meta.source is not None:
-            writer.lease = RELEASED
-            await writer.append()
-            return
-        if end is None:
-            _, records, _ = await read_all(self.store, writer.key)
-            end = await end_of_answer(records, Options.stored(meta.options).provider)
-        await writer.finish(end, _last_state(meta))
+            return LOG_LOST
+        if end is not None:
+            return end
+        _, records, _ = await read_all(self.store, production.writer.key)
+        return await end_of_answer(records, Options.stored(meta.options).provider)
 
     async def _settle(self, writer: Writer, on_end: OnEnd | None) -> None:
         """Call `on_end` with what is in the log, if that is to be done, and note that it returned.
@@ -205,7 +207,7 @@ class Lifecycle:
             await asyncio.sleep(self.takeover)
         elif head.left > RELEASED / 2:
             # The store may only have been away: the writer has time to renew its lease.
-            await asyncio.sleep(meta.lease / 3)
+            await asyncio.sleep(meta.lease / 2)
         try:
             now, _ = await self.store.read(name, 0, 0)
             if now is not None and now.left < 0:

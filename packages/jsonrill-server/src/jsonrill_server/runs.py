@@ -17,6 +17,7 @@ from contextlib import aclosing
 from functools import partial
 from types import FrameType
 from typing import Any, Final, NamedTuple, Unpack
+from weakref import WeakSet
 
 from jsonrill.driver import close_async_source
 from jsonrill.errors import JsonrillError
@@ -108,7 +109,8 @@ class Runs:
                 await self.store.open()
                 self.lifecycle.open()
                 self._is_open = True
-                stop_before_server(self.stop)
+                _OPEN.add(self)
+                stop_before_server()
 
     def stop(self) -> None:
         """Start to shut down: responses to readers end, and their clients resume elsewhere."""
@@ -177,7 +179,7 @@ class Runs:
         await self.open()
         keep = max(self.limits.keep, meta.lease)
         clock = asyncio.get_running_loop().time
-        until, replaces = clock() + meta.lease, ""
+        until, replaces = clock() + 3 * meta.lease, ""
         while True:
             new = NewLog(meta.to_json(), "", keep, self.limits.streams, replaces)
             head = await self.store.create(name, new, meta.lease)
@@ -190,8 +192,9 @@ class Runs:
                 return None
             if former.state == State.ENDED or clock() > until:
                 replaces = former.log
-            else:
-                await asyncio.sleep(0.05)  # its on_end is running; it has a lease to return
+            else:  # its on_end is running, or its process is gone and another one calls it
+                self.lifecycle.attend(name, former)
+                await asyncio.sleep(0.05)
 
     async def cancel(self, key: str) -> bool:
         """End a run, in whichever process it is; False if there is none, or it has ended."""
@@ -295,8 +298,12 @@ def log_name(key: str) -> str:
     return f"r/~{hashlib.sha256(key.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
-def stop_before_server(stop: Callable[[], None]) -> None:
-    """Call `stop` when this process gets a stop signal, before its web server's handler.
+# Those that are open; a web server that stops waits for their responses.
+_OPEN: Final[WeakSet[Runs]] = WeakSet()
+
+
+def stop_before_server() -> None:
+    """Stop every Runs when this process gets a stop signal, before its web server's handler.
 
     A server such as uvicorn waits for open responses, and event streams do not end by themselves.
     """
@@ -304,15 +311,12 @@ def stop_before_server(stop: Callable[[], None]) -> None:
         return
     for number in (signal.SIGTERM, signal.SIGINT):
         former = signal.getsignal(number)
-        if callable(former) and former is not signal.default_int_handler:
-            signal.signal(number, partial(_stop_first, stop, former))
+        is_ours = getattr(former, "func", None) is _stop_first
+        if callable(former) and former is not signal.default_int_handler and not is_ours:
+            signal.signal(number, partial(_stop_first, former))
 
 
-def _stop_first(
-    stop: Callable[[], None],
-    former: Callable[[int, FrameType | None], object],
-    number: int,
-    frame: FrameType | None,
-) -> None:
-    stop()
+def _stop_first(former: Callable[..., object], number: int, frame: FrameType | None) -> None:
+    for runs in tuple(_OPEN):
+        runs.stop()
     former(number, frame)
