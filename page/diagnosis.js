@@ -1,7 +1,7 @@
 /** What is wrong with a stream, where, and what to do about it. */
 
 import { formatPath } from "../js/src/index.js";
-import { formatCount, shorten } from "./format.js";
+import { formatCount, formatNumber, shorten } from "./format.js";
 import { CUTS, GENERAL, inWords, remedy } from "./remedies.js";
 import { placeOf } from "./characters.js";
 
@@ -62,18 +62,18 @@ function ofConnection({ failure }) {
 }
 
 /** @param {Recording} recording */
-function ofProvider({ answer, length }) {
+function ofProvider(recording) {
+  const { answer, length } = recording;
   if (!answer?.error) return null;
-  const mark = {
-    offset: answer.outline.length,
-    length: 0,
-    path: [],
-    position: length,
-    label: "error of the provider",
-    track: null,
-  };
+  const what = `The provider reported an error: ${shorten(answer.error)}`;
   const todo = "The request reached the provider. Its message says whether to change the request or to try again later.";
-  return bad(`The provider reported an error: ${shorten(answer.error)}`, todo, { mark });
+  const open = answer.calls.find((call) => call.states.at(-1)?.status === "truncated");
+  if (open !== undefined) return ofTrack(recording, open, what, todo);
+  const { outline } = answer;
+  const { path = [] } = outline.faults[0] ?? {};
+  const where = recording.hasDocument ? describePlace(outline.text, outline.length, path) : `event ${formatNumber(length)}`;
+  const mark = { offset: outline.length, length: 0, path, position: length, label: "error of the provider", track: null };
+  return bad(what, todo, { where, mark });
 }
 
 /** @param {Recording} recording */
@@ -82,6 +82,10 @@ function ofDocument(recording) {
   if (!outline || !recording.hasDocument) return null;
   const fault = outline.faults.find(({ code }) => code !== "TRUNCATED");
   if (fault === undefined) return null;
+  if (fault.code === "LIMIT_EXCEEDED") {
+    const todo = "Raise the limit, such as Limits(depth=1000), if you expect such values.";
+    return bad(`Limit exceeded: ${fault.message.split(" at ")[0]}`, todo, placed(recording, fault, outline, "over a limit"));
+  }
   const others = outline.faults.length - 1;
   const more = others > 0 ? `, and ${formatCount(others, "more error")}` : "";
   const what = `Invalid JSON: ${inWords(fault, outline.text)}${more}`;
@@ -148,9 +152,11 @@ function ofReport(recording) {
     const place = outline ? placed(recording, { ...report, expected: "", reason: "" }, outline, "violates the schema") : {};
     return bad(`Violates the schema: ${report.message}`, todo, place);
   }
-  const isRevision = report.code === "REVISION";
-  const todo = isRevision ? 'Read it with on_revision="keep", or send the states over the wire, which allows changes.' : GENERAL;
-  return bad(report.message, todo, { where: formatPath(report.path) });
+  if (report.code !== "REVISION") return bad(report.message, GENERAL, { where: formatPath(report.path) });
+  const { message, path, position } = report;
+  const todo = 'Read it with on_revision="keep", or send the states over the wire, which allows changes.';
+  const mark = { offset: 0, length: 0, path, position, label: "changed", track: null };
+  return bad(message.split("; ")[0], todo, { where: `snapshot ${formatNumber(position)}, in ${formatPath(path)}`, mark });
 }
 
 /** @param {Recording} recording */
@@ -169,7 +175,7 @@ function ofWire({ kind, wireError, isWireEnded, isEnded, length }) {
 /** @param {Recording} recording */
 function ofNothing({ kind, isEnded, answer, length, note }) {
   if (!isEnded) return null;
-  if (length === 0) return bad(note || "There is nothing to show", "Paste a text that is not empty.");
+  if (length === 0 && note === "") return bad("There is nothing to show", "Paste a text that is not empty.");
   if (note !== "") return bad(note, "Correct it and paste again, or choose another format.");
   if (kind !== "events" || answer?.isRecognised) return null;
   return bad("These events contain no text and no calls that are known here", "Choose another format under Options.");

@@ -180,7 +180,7 @@ function kindOf(items, values, source, isStream) {
   if (valid.length === values.length) return "many";
   // JSON lines may have a broken line, and are often cut off in the last one.
   const begun = items.filter(({ data }) => /^\s*[[{]/.test(data)).length;
-  const isLog = isContainer(values[0]) && 2 * Math.max(valid.length, begun) >= values.length;
+  const isLog = isContainer(values[0]) && begun > 1 && 2 * Math.max(valid.length, begun) >= values.length;
   return isLog ? "many" : "text";
 }
 

@@ -11,7 +11,9 @@ import { Outline } from "./outline.js";
 
 /** @typedef {import("./recognise.js").Kind} Kind */
 /** A document at a moment: its values, and how much of its text is there. @typedef {{outline: Outline, offset: number}} View */
-/** What the server reports about the stream. @typedef {{code: string, message: string, offset: number, path: (string | number)[]}} Report */
+/**
+ * What the server reports about the stream, and after how many records.
+ * @typedef {{code: string, message: string, offset: number, path: (string | number)[], position: number}} Report */
 
 // A model writes few words before the JSON that was requested.
 const PREAMBLE = 300;
@@ -113,11 +115,12 @@ export class Recording {
   /**
    * Record what the server found. Its offsets count code points.
    * @param {{code: string, message: string, offset: number | null, path: (string | number)[]}} error
+   * @param {number} [position]
    */
-  setReport({ code, message, offset, path }) {
+  setReport({ code, message, offset, path }, position = 0) {
     const text = (this.outline ?? this.answer?.outline)?.text ?? "";
     const units = [...text.slice(0, 2 * (offset ?? 0))].slice(0, offset ?? 0).join("").length;
-    this.report = { code, message, offset: units, path };
+    this.report = { code, message, offset: units, path, position };
   }
 
   /** True if the answer's text is JSON or nearly so, in a code fence for instance, and not prose. */

@@ -36,7 +36,7 @@ const REMEDIES = [
   ],
   [/./, /./, /^[+-]?(?:NaN|Infinity)/, "Write null: JSON has no NaN and no Infinity."],
   [/^':'/, /./, /./, "Put a colon between the key and its value."],
-  [/^'[tfn]/, /./, /./, "Write the whole word: true, false or null."],
+  [/^'[tfn]/, /./, /./, "Write the whole word true, false or null, or put another word in double quotes."],
   [/^a digit$/, /[-+.\de]$/i, /./, "Complete the number: a digit has to follow."],
   [/./, /[:[,]$/, /^[+.]\d/, "Write the number without a plus, and with a digit before the point."],
   [/./, /\b0$/, /^[\dx]/, "Write the number without leading zeros, in decimal digits."],

@@ -197,7 +197,7 @@ export class Source {
     for await (const event of this.#server.events(id, query, { signal: this.#stop.signal })) {
       if (this.#recording !== recording) return;
       const error = errorOf(event.data);
-      if (error !== null && (isSnapshots || error.code === "INVALID_SCHEMA")) recording.setReport(error);
+      if (error !== null && (isSnapshots || error.code === "INVALID_SCHEMA")) recording.setReport(error, event.record);
       else if (isSnapshots) this.#host.onChunk(event);
       this.#changed(recording);
     }

@@ -204,7 +204,7 @@ export class TextPane {
     }
     if (end > at) add(end, "");
     if (this.#mark && !this.#mark.track && this.#mark.offset === end && this.#isOver())
-      element.append(make("mark", "", "cut off"));
+      element.append(make("mark", "", this.#mark.label));
     if (end === this.#length() && !this.#isOver()) element.append(make("span", "cursor"));
   }
 

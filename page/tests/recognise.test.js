@@ -16,6 +16,7 @@ const KINDS = [
   ['{"a": 1,\n"b": 2}', "text", 1],
   ["[1, 2]\n", "text", 1],
   ["hello\nworld", "text", 1],
+  ['{"a": 1}\n\nHope this helps!', "text", 1],
   ['"a"\n"b"\n', "text", 2],
   ['{"a": 1}\n{"a": 2}\n', "many", 1],
   ['{"a": 1}\noops\n{"a": 2}\n', "many", 1],
