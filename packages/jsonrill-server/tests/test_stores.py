@@ -255,6 +255,31 @@ async def test_a_store_says_that_it_takes_writes(here: Store, there: Store) -> N
     await there.probe()
 
 
+def test_a_full_redis_says_so_and_is_still_read(
+    store_servers: StoreServers, tmp_path: Path
+) -> None:
+    async def work() -> None:
+        async with opened(store_servers.url("redis", tmp_path)) as store:
+            head = await created(store)
+            store_servers["redis"].ask("CONFIG SET maxmemory 1")
+            for write in (
+                store.probe(),
+                store.append("k", head, 60, [b"a"]),
+                created(store, "other"),
+            ):
+                with pytest.raises(StoreFull, match="the memory of Redis is full"):
+                    await write
+            assert await texts(store) == []
+            store_servers["redis"].ask("CONFIG SET maxmemory 0")
+            await store.append("k", head, 60, [b"a"])
+            assert await texts(store) == [(1, b"a")]
+
+    try:
+        asyncio.run(work())
+    finally:
+        store_servers["redis"].ask("CONFIG SET maxmemory 0")
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

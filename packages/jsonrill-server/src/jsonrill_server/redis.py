@@ -21,6 +21,7 @@ from dataclasses import asdict
 from typing import Any, Final, TypeVar
 
 import redis.asyncio
+import redis.exceptions
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
@@ -100,7 +101,7 @@ if op == 'create' then
   if not former and not make_room() then return false end
   local head = {log = given.log, epoch = given.epoch, last = 0, state = 0, size = 0,
     ends = now + given.lease, owner = given.owner, keep = given.keep}
-  redis.call('DEL', list(key))
+  if former then redis.call('DEL', list(key)) end
   redis.call('RPUSH', list(key), '', given.meta)
   save(head)
   redis.call('ZADD', owned(given.owner), now, key)
@@ -207,10 +208,10 @@ class RedisStore(Store):
         try:
             async with self._connections:
                 return await command()
+        except redis.exceptions.OutOfMemoryError as error:
+            raise StoreFull("the memory of Redis is full") from error
         # The client raises errors of many kinds while servers come and go.
         except Exception as error:
-            if "OOM" in str(error):
-                raise StoreFull("the memory of Redis is full") from error
             raise StoreUnavailable(f"Redis: {error}") from error
 
     async def _listen(self) -> None:
