@@ -73,9 +73,11 @@ def test_endings(path: str, ending: Any) -> None:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_a_cut_after_the_last_token_has_no_finish_reason(path: str) -> None:
+@pytest.mark.parametrize("after", [None, 1, 9])
+@pytest.mark.parametrize("text", ["", "Hi"])
+def test_a_cut_after_the_last_token_has_no_finish_reason(path: str, after: Any, text: str) -> None:
     answer = Answer()
-    list(parts(FakeAnswer("Hi", ending="cut").events(path), answer=answer))
+    list(parts(FakeAnswer(text, ending="cut", after=after).events(path), answer=answer))
     assert answer.finish == "lost"
 
 

@@ -5,7 +5,7 @@ protocol of the request) or a `Script` (these bytes, pauses and cuts). For each 
 `Exchange`: the request, how much was sent, and whether the client left. Without a server,
 `FakeAnswer.events` are the events of a provider.
 
-A protocol is one class below: the events of a stream, and the body of a response that is not
+Each provider is one class below: the events of a stream, and the body of a response that is not
 streamed. Shapes are as small as the providers' own clients accept.
 """
 
@@ -16,7 +16,6 @@ import socket
 import struct
 import threading
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -35,6 +34,7 @@ TokenEvent = tuple[Event, bool]
 # Characters of a token.
 SIZE: Final = 4
 EVENT_STREAM: Final = {"content-type": "text/event-stream"}
+JSON: Final = {"content-type": "application/json"}
 
 
 # ---- what is sent ----
@@ -79,7 +79,7 @@ class Script:
     @classmethod
     def json(cls, value: Any, status: int = 200, headers: Mapping[str, str] = {}) -> Script:
         """Return a JSON body that is sent at once."""
-        return cls([dumps(value).encode()], status, {"content-type": "application/json", **headers})
+        return cls([dumps(value).encode()], status, {**JSON, **headers})
 
 
 def framed(event: Any) -> bytes:
@@ -134,36 +134,35 @@ class FakeAnswer:
         """Return the response to a request with this target and JSON body."""
         request = body if isinstance(body, dict) else {}
         try:
-            protocol = self._protocol(target, request)
+            provider = self._provider(target, request)
         except ValueError as error:
             return Script.json({"error": {"message": str(error), "type": "not_found"}}, 404)
         if self.status != 200:
-            return Script.json(protocol.error(self.status), self.status, self.headers)
+            return Script.json(provider.error(self.status), self.status, self.headers)
         if request.get("stream") is True:
-            return Script([*self._steps(protocol)], 200, {**EVENT_STREAM, **self.headers})
+            return Script([*self._steps(provider)], 200, {**EVENT_STREAM, **self.headers})
         if self.ending == "error":
-            return Script.json(protocol.error(500), 500, self.headers)
-        script = Script.json(protocol.body(), 200, self.headers)
-        data = b"".join(step for step in script.steps if isinstance(step, bytes))
+            return Script.json(provider.error(500), 500, self.headers)
+        data = dumps(provider.body()).encode()
         if self.ending in _BREAKS:
             data = data[: len(data) // 2]
-        wait = protocol.count * self.pace
-        return replace(script, steps=[wait, data, *_BREAKS.get(self.ending, ())])
+        steps = [provider.count * self.pace, data, *_BREAKS.get(self.ending, ())]
+        return Script(steps, 200, {**JSON, **self.headers})
 
     def events(self, target: str) -> list[Event]:
         """Return the events, decoded, as a provider streams them from this path."""
-        return [event for event, _ in self._sent(self._protocol(target, {}))]
+        return [event for event, _ in self._sent(self._provider(target, {}))]
 
-    def _protocol(self, target: str, request: Mapping[str, Any]) -> Protocol:
+    def _provider(self, target: str, request: Mapping[str, Any]) -> Provider:
         path = urlsplit(target).path
-        for ending, protocol in PROTOCOLS.items():
+        for ending, provider in PROVIDERS.items():
             if path.endswith(ending):
-                return protocol(self._shortened(), request)
-        raise ValueError(f"{path} ends with none of {' '.join(PROTOCOLS)}")
+                return provider(self._shortened(), request)
+        raise ValueError(f"{path} ends with none of {' '.join(PROVIDERS)}")
 
     def _shortened(self) -> FakeAnswer:
-        """Return the answer with its first `after` tokens only, if the limit of tokens ends it."""
-        if self.ending != "length" or self.after is None:
+        """Return the answer with its first `after` tokens only."""
+        if self.after is None:
             return self
         left = self.after * SIZE
         texts = []
@@ -178,26 +177,23 @@ class FakeAnswer:
         """Return what consists of tokens: the reasoning, the text, the arguments of the calls."""
         return [self.reasoning, self.text, *(call.text for call in self.calls)]
 
-    def _sent(self, protocol: Protocol) -> Iterator[TokenEvent]:
-        """Yield the events until the answer breaks off, and the event of an error."""
-        is_broken = self.ending not in ("complete", "length")
-        left = protocol.count if self.after is None else self.after
-        for event, is_token in protocol.events():
-            if is_broken and left <= 0 and (is_token or self.after is None):
-                break
-            left -= is_token
-            yield event, is_token
-        if self.ending == "error":
-            yield protocol.error_event(), False
+    def _sent(self, provider: Provider) -> list[TokenEvent]:
+        """Return the events, of an answer that breaks off those up to the last token."""
+        events = [*provider.events()]
+        if self.ending in ("complete", "length"):
+            return events
+        last = max([0, *(at for at, (_, is_token) in enumerate(events) if is_token)])
+        error = [(provider.error_event(), False)] if self.ending == "error" else []
+        return events[: last + 1] + error
 
-    def _steps(self, protocol: Protocol) -> Iterator[Step]:
-        for event, is_token in self._sent(protocol):
+    def _steps(self, provider: Provider) -> Iterator[Step]:
+        for event, is_token in self._sent(provider):
             if is_token:
                 yield self.pace
             yield (Token if is_token else bytes)(framed(event))
         if self.ending in ("reset", "stall"):
             yield from _BREAKS[self.ending]
-        elif self.ending in ("complete", "length") and isinstance(protocol, Chat):
+        elif self.ending in ("complete", "length") and isinstance(provider, Chat):
             yield framed(DONE)
 
 
@@ -217,8 +213,8 @@ def tokens(text: str) -> list[str]:
 # ---- how providers say it ----
 
 
-class Protocol(ABC):
-    """How one provider says an answer."""
+class Answered:
+    """What the answers of all providers have in common."""
 
     def __init__(self, answer: FakeAnswer, request: Mapping[str, Any]) -> None:
         self.answer = answer
@@ -228,14 +224,6 @@ class Protocol(ABC):
         self.count = sum(len(tokens(text)) for text in answer.texts())
         numbered = enumerate(answer.calls, 1)
         self.calls = [replace(call, id=call.id or f"call_{at}") for at, call in numbered]
-
-    @abstractmethod
-    def events(self) -> Iterator[TokenEvent]:
-        """Yield the events of the stream."""
-
-    @abstractmethod
-    def body(self) -> Event:
-        """Return the body of a response that is not streamed."""
 
     def error_event(self) -> Event:
         """Return the event of an error in the middle of a stream."""
@@ -248,7 +236,7 @@ class Protocol(ABC):
         return {"error": {**error, "code": None}}
 
 
-class Chat(Protocol):
+class Chat(Answered):
     """OpenAI chat completions, with the reasoning that compatible servers send."""
 
     def events(self) -> Iterator[TokenEvent]:
@@ -297,7 +285,7 @@ def _chat_call(call: Call) -> Event:
     return {"id": call.id, "type": "function", "function": function}
 
 
-class Responses(Protocol):
+class Responses(Answered):
     """OpenAI's Responses API."""
 
     def events(self) -> Iterator[TokenEvent]:
@@ -321,13 +309,13 @@ class Responses(Protocol):
             case {"summary": [{"text": text} as part]}:
                 kind, last = "reasoning_summary_text", {"text": text}
                 place = {**place, "summary_index": 0}
-                added = {"type": "response.reasoning_summary_part.added", "part": part}
-                yield {**added, **place}, False
+                added = {"type": "response.reasoning_summary_part.added", **place}
+                yield {**added, "part": {**part, "text": ""}}, False
             case {"content": [{"text": text} as part]}:
-                kind, last = "output_text", {"text": text, "logprobs": []}
+                kind, last = "output_text", {"text": text}
                 place = {**place, "content_index": 0, "logprobs": []}
-                begun = {**part, "text": ""}
-                yield {"type": "response.content_part.added", "part": begun, **place}, False
+                added = {"type": "response.content_part.added", **place}
+                yield {**added, "part": {**part, "text": ""}}, False
         for token in tokens(text):
             yield {"type": f"response.{kind}.delta", "delta": token, **place}, True
         yield {"type": f"response.{kind}.done", **last, **place}, False
@@ -373,7 +361,7 @@ def _emptied(item: Event) -> Event:
     return {key: empty.get(key, value) for key, value in item.items()}
 
 
-class Messages(Protocol):
+class Messages(Answered):
     """Anthropic's Messages API."""
 
     def events(self) -> Iterator[TokenEvent]:
@@ -435,8 +423,9 @@ _BLOCKS: Final[dict[str, tuple[str, str, Event]]] = {
     "text": ("text_delta", "text", {"text": ""}),
     "tool_use": ("input_json_delta", "partial_json", {"input": {}}),
 }
-# How the path of a request ends → the protocol.
-PROTOCOLS: Final[dict[str, type[Protocol]]] = {
+Provider = Chat | Responses | Messages
+# How the path of a request ends → the provider.
+PROVIDERS: Final[dict[str, type[Provider]]] = {
     "/chat/completions": Chat,
     "/responses": Responses,
     "/messages": Messages,
