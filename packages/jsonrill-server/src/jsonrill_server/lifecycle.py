@@ -199,7 +199,7 @@ class Lifecycle:
             task.add_done_callback(lambda _: self._attending.pop(name, None))
 
     async def _attend(self, name: str, head: Head) -> None:
-        """Wait for a better process, or for the writer, and take the log over."""
+        """Leave time to a process that can go on, or to the writer, and take the log over."""
         meta = Meta.parse(head.meta)
         is_ending = head.state == State.ENDING
         can_go_on = self.on_end is not None if is_ending else meta.source in self.sources

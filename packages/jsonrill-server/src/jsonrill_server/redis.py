@@ -1,10 +1,10 @@
 """A store in one Redis or Valkey server, for many replicas. Needs the extra `redis`.
 
-One script does everything that changes a log, in one step. The keys begin with a prefix:
+One script does everything that changes a log, in one step. Its keys are:
 
-* `…:log:<key>`, a list: the head, the meta, and each record as `<epoch>:<record>`;
-* `…:due`, a sorted set of the logs that are not ENDED by the end of their lease;
-* `…:owner:<owner>`, a sorted set of the owner's logs by age.
+* `jsonrill:log:<key>`, a list: the head, the meta, and each record as `<epoch>:<record>`;
+* `jsonrill:due`, a sorted set of the logs that are not ENDED by the end of their lease;
+* `jsonrill:owner:<owner>`, a sorted set of the owner's logs by age.
 
 Redis deletes logs that expire by itself. A change is published, and one connection per process
 listens. Head and records are one value, so a failover loses both or none of an append; then the
@@ -48,20 +48,20 @@ CONNECTING: Final[dict[str, Any]] = {
     "retry": Retry(NoBackoff(), 0),
     "socket_connect_timeout": 2,
 }
-# ARGV: operation, prefix, key, the fields of the operation as JSON, and records.
+# ARGV: operation, key, the fields of the operation as JSON, and records.
 SCRIPT: Final = """
-local op, prefix, key, given = ARGV[1], ARGV[2], ARGV[3], cjson.decode(ARGV[4])
+local op, key, given = ARGV[1], ARGV[2], cjson.decode(ARGV[3])
 local time = redis.call('TIME')
 local now = time[1] + time[2] / 1000000
-local due = prefix .. 'due'
+local due = 'jsonrill:due'
 
-local function list(name) return prefix .. 'log:' .. name end
-local function owned(owner) return prefix .. 'owner:' .. owner end
+local function list(name) return 'jsonrill:log:' .. name end
+local function owned(owner) return 'jsonrill:owner:' .. owner end
 local function load(name)
   local text = redis.call('LINDEX', list(name), 0)
   return text and cjson.decode(text)
 end
-local function announce(name) redis.pcall('PUBLISH', prefix .. 'changed', name) end
+local function announce(name) redis.pcall('PUBLISH', 'jsonrill:changed', name) end
 local function save(head)
   redis.call('LSET', list(key), 0, cjson.encode(head))
   redis.call('PEXPIRE', list(key), math.ceil(1000 * math.max(head.keep, head.ends - now)))
@@ -111,7 +111,7 @@ elseif op == 'write' then
   local head = load(key)
   if not head or head.epoch ~= given.epoch or head.state ~= given.state then return false end
   if head.last ~= given.last and given.next_epoch == given.epoch then return false end
-  for i = 5, #ARGV do
+  for i = 4, #ARGV do
     redis.call('RPUSH', list(key), head.epoch .. ':' .. ARGV[i])
   end
   head.epoch, head.state, head.ends = given.next_epoch, given.next_state, now + given.lease
@@ -137,7 +137,7 @@ elseif op == 'expire' then
   end
   return names
 elseif op == 'probe' then
-  redis.call('SET', prefix .. 'probe', now, 'PX', 1000)
+  redis.call('SET', 'jsonrill:probe', now, 'PX', 1000)
 end
 return false
 """
@@ -146,9 +146,8 @@ return false
 class RedisStore(Store):
     """Logs as lists; its clock is the server's."""
 
-    def __init__(self, url: str, prefix: str = "jsonrill:") -> None:
+    def __init__(self, url: str) -> None:
         super().__init__()
-        self._prefix = prefix
         options = {"socket_timeout": 5, "max_connections": CONNECTIONS, **CONNECTING}
         self._client: Any = redis.asyncio.from_url(url, **options)
         self._listener: Any = redis.asyncio.from_url(url, **CONNECTING)
@@ -157,13 +156,12 @@ class RedisStore(Store):
         self._listening: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        key = f"{self._prefix}format"
-        await self._ask(lambda: self._client.set(key, FORMAT, nx=True))
-        found = await self._ask(lambda: self._client.get(key))
+        await self._ask(lambda: self._client.set("jsonrill:format", FORMAT, nx=True))
+        found = await self._ask(lambda: self._client.get("jsonrill:format"))
         if found not in (None, b"%d" % FORMAT):
             raise StoreError(
-                f"the keys {self._prefix}* of this Redis have format {found.decode()} and not"
-                f" {FORMAT}: use another database, or delete them with the logs in them"
+                f"the keys jsonrill:* of this Redis have format {found.decode()} and not {FORMAT}:"
+                " use another database, or delete them with the logs in them"
             )
         self._listening = asyncio.create_task(self._listen())
 
@@ -201,7 +199,7 @@ class RedisStore(Store):
         await self._run("probe", "")
 
     async def _run(self, operation: str, key: str, *records: bytes, **fields: object) -> Any:
-        argv: list[str | bytes] = [operation, self._prefix, key, json.dumps(fields), *records]
+        argv: list[str | bytes] = [operation, key, json.dumps(fields), *records]
         return await self._ask(lambda: self._script(args=argv))
 
     async def _ask(self, command: Callable[[], Awaitable[T]]) -> T:
@@ -219,7 +217,7 @@ class RedisStore(Store):
         while True:
             try:
                 async with self._listener.pubsub() as link:
-                    await link.subscribe(f"{self._prefix}changed")
+                    await link.subscribe("jsonrill:changed")
                     await self._hear(link)
             except Exception as error:
                 log.warning("changes in Redis are not announced: %s", error)
