@@ -172,7 +172,7 @@ class FieldStage(ValueStage):
     def __init__(self, document: Any) -> None:
         super().__init__(document)
         schema = getattr(document, "schema", None)
-        if schema is None or not schema.takes_objects:
+        if schema is None or not schema.allows("object"):
             raise TypeError("the schema has no fields: use values(…) for what is not an object")
 
     def _items(self, found: Any) -> Sequence[Any]:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from ..paths import Path
-from .check import ANY, UNKNOWN, Check, Kind, Node
+from .check import ANY, EVERY, UNKNOWN, Check, Node
 from .errors import Refused, violation
 from .typed import compile_type, is_partial
 
@@ -52,8 +52,8 @@ class Schema:
             raise TypeError(f"the schema is an instance of {name}: pass the class, schema={name}")
         self.is_typed = not isinstance(source, (bool, Mapping))
         self.node = _compile(source, zeros)
-        self.describes_arrays = bool(self.node.kinds & Kind.ARRAY) or not self.node.kinds
-        if self.node.kinds == Kind.EVERY:
+        self.describes_arrays = "array" in self.node.kinds or not self.node.kinds
+        if self.node.kinds == EVERY:
             keywords = source if isinstance(source, Mapping) else ()
             self.describes_arrays = not _ARRAY_KEYWORDS.isdisjoint(keywords)
 
@@ -74,15 +74,9 @@ class Schema:
         except Refused as refused:
             raise violation(refused, path, offset) from None
 
-    @property
-    def takes_objects(self) -> bool:
-        """True if an object may be valid."""
-        return self.node.allows(Kind.OBJECT)
-
-    @property
-    def takes_text(self) -> bool:
-        """True if a string may be valid."""
-        return self.node.allows(Kind.STRING)
+    def allows(self, kind: str) -> bool:
+        """Return whether a "string", an "object" or another kind of value may be valid."""
+        return self.node.allows(kind)
 
     def item(self, index: int) -> Schema:
         """Return the schema of one element of the array that this schema describes."""
@@ -110,10 +104,10 @@ class Schema:
                 node = node.choose([] if isinstance(step, int) else {}, None).child(step)
         except Refused:
             return False, None
-        if node.kinds & Kind.NULL and node.kinds != Kind.EVERY:
+        if "null" in node.kinds and node.kinds != EVERY:
             return True, None
-        if node.kinds == Kind.ARRAY or node.kinds == Kind.OBJECT:
-            return True, [] if node.kinds == Kind.ARRAY else {}
+        if node.kinds == {"array"} or node.kinds == {"object"}:
+            return True, [] if "array" in node.kinds else {}
         zero = node.zero()
         return isinstance(zero, (str, int, float)), zero
 

@@ -20,7 +20,7 @@ is the same however the text was cut.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from itertools import accumulate, islice, takewhile
 from operator import getitem
 from os.path import commonprefix
@@ -29,40 +29,28 @@ from typing import Any, Final
 from ..paths import ABSENT, Path
 from .errors import Refused, list_allowed, quote
 
-
-class Kind:
-    """The kinds of value that the first character tells apart, as bits."""
-
-    NULL = 1
-    BOOLEAN = 2
-    NUMBER = 4
-    STRING = 8
-    ARRAY = 16
-    OBJECT = 32
-    EVERY = 63
-
-
-NAMES: Final = {
-    Kind.NULL: "null",
-    Kind.BOOLEAN: "a boolean",
-    Kind.NUMBER: "a number",
-    Kind.STRING: "a string",
-    Kind.ARRAY: "an array",
-    Kind.OBJECT: "an object",
+# The kinds of value that the first character tells apart, with their zeros.
+ZEROS: Final[dict[str, Any]] = {
+    "null": None,
+    "boolean": False,
+    "number": 0,
+    "string": "",
+    "array": [],
+    "object": {},
 }
-_KINDS: Final = dict(zip((type(None), bool, int, str, list, dict), NAMES, strict=True))
-_FIRST: Final = {"n": Kind.NULL, "t": Kind.BOOLEAN, "f": Kind.BOOLEAN, "-": Kind.NUMBER}
-_ZEROS: Final = {Kind.BOOLEAN: False, Kind.NUMBER: 0, Kind.STRING: ""}
+EVERY: Final = frozenset(ZEROS)
+_KINDS: Final = {type(zero): kind for kind, zero in ZEROS.items()}
+_LITERALS: Final = {"n": "null", "t": "boolean", "f": "boolean"}
 
 
-def kind_of(value: Any) -> int:
+def kind_of(value: Any) -> str:
     """Return the kind of a JSON value; numbers of other types are read with `parse_float`."""
-    return _KINDS.get(type(value), Kind.NUMBER)
+    return _KINDS.get(type(value), "number")
 
 
-def kind_of_text(text: str) -> int:
-    """Return the kind of a number or literal that begins so; Kind.EVERY if it is neither."""
-    return Kind.NUMBER if text[:1].isdecimal() else _FIRST.get(text[:1], Kind.EVERY)
+def name_of(kind: str) -> str:
+    """Return what a message calls a value of this kind."""
+    return kind if kind == "null" else f"{'an' if kind[0] in 'ao' else 'a'} {kind}"
 
 
 class Node:
@@ -74,22 +62,22 @@ class Node:
     """
 
     def __init__(
-        self, kinds: int = Kind.EVERY, texts: list[str] | None = None, text_rule: str = "enum"
+        self, kinds: Set[str] = EVERY, texts: list[str] | None = None, text_rule: str = "enum"
     ) -> None:
         self.kinds = kinds
         self.texts = texts
         self.text_rule = text_rule
         self.is_quiet = False
 
-    def allows(self, kind: int) -> bool:
-        """Return whether a value of this kind, or of one of these, may be valid."""
-        return self.is_quiet or bool(self.kinds & kind)
+    def allows(self, kind: str) -> bool:
+        """Return whether a value of this kind may be valid."""
+        return self.is_quiet or kind in self.kinds
 
-    def refuse_kind(self, kind: int) -> Refused:
+    def refuse_kind(self, kind: str) -> Refused:
         """Return why a value of this kind is refused."""
-        return Refused("type", f"{NAMES[kind]} is not allowed")
+        return Refused("type", f"{name_of(kind)} is not allowed")
 
-    def refuse_start(self, value: Any, kind: int = 0) -> Refused | None:
+    def refuse_start(self, value: Any, kind: str = "") -> Refused | None:
         """Return what the first characters of a value prove, complete or not.
 
         `kind` is the kind of a number or literal that is not read yet.
@@ -97,7 +85,7 @@ class Node:
         kind = kind or kind_of(value)
         if not self.allows(kind):
             return self.refuse_kind(kind)
-        if self.texts is None or kind != Kind.STRING or self.is_quiet:
+        if self.texts is None or kind != "string" or self.is_quiet:
             return None
         return self._refuse_text(self.texts, value)
 
@@ -132,10 +120,6 @@ class Node:
             raise refused
         return value
 
-    def close(self, value: Any) -> Any:
-        """Return what a complete value becomes that is not part of another one."""
-        return self.finish(value)
-
     def show(self, value: Any) -> Any:
         """Return what is shown of an open string or of the children of a container, or `ABSENT`."""
         return value
@@ -146,7 +130,7 @@ class Node:
 
     def zero(self) -> Any:
         """Return the zero value of the type, for a field that has not come; None if it has none."""
-        return _ZEROS.get(self.kinds)
+        return ZEROS[min(self.kinds)] if len(self.kinds) == 1 else None
 
 
 class Unknown(Node):
@@ -333,14 +317,14 @@ class Check:
             node, value = frame.below, value[step]
         del frames[level:]
         if type(value) is str:
-            if node.texts is not None or not node.kinds & Kind.STRING:
+            if node.texts is not None or "string" not in node.kinds:
                 self._begin(node, value, open_path[:level])
-            if node.kinds & Kind.STRING:
+            if "string" in node.kinds:
                 self._shown = node.show(value)
             if self._shown is not ABSENT and (new or self._shown != shown):
                 self.changed = True
 
-    def _begin(self, node: Node, value: Any, path: Path, kind: int = 0) -> None:
+    def _begin(self, node: Node, value: Any, path: Path, kind: str = "") -> None:
         """Refuse what the first characters of the value at `path` prove to be invalid."""
         if path and self._frames[len(path) - 1].is_quiet:
             return
@@ -363,7 +347,7 @@ class Check:
             step = frame.key if frame.is_object else frame.count
             node, path = outer.child(step), (*outer.path, step)
         if text is not None:
-            self._begin(node, None, path, kind_of_text(text))
+            self._begin(node, None, path, _LITERALS.get(text[0], "number"))
 
     def close(self, value: Any) -> Any:
         """Return what the complete value becomes."""
@@ -371,7 +355,7 @@ class Check:
         self._shown = ABSENT
         self.changed = True
         try:
-            return self._node.close(value)
+            return self._node.finish(value)
         except Refused as refused:
             raise first_refusal(self._node, value, refused) from None
 

@@ -9,23 +9,17 @@ from __future__ import annotations
 
 import json
 import re
-from functools import reduce
-from operator import or_
 from typing import Any, Final
 from urllib.parse import quote as percent
 from urllib.parse import unquote
 
-from .check import ANY, NAMES, Kind, Node, kind_of
+from .check import ANY, Node, kind_of, name_of
 from .errors import Refused, forbid_key, library, quote
 
 _HOME: Final = "jsonrill:///schema"
 # What jsonschema-rs calls the value in its messages, and how long a message may be.
 _MASK: Final = "the value"
 _LONGEST: Final = 300
-_TYPES: Final = {"integer": Kind.NUMBER, **{name.split()[-1]: kind for kind, name in NAMES.items()}}
-# Keywords that require nothing of a value of the right type.
-_ANNOTATIONS: Final = frozenset(("type", "title", "description", "default", "examples"))
-_SIMPLE: Final = [name for name in _TYPES if name != "integer"]
 # Keywords that lead to parts.
 _INSIDE: Final = frozenset(("properties", "additionalProperties", "items", "prefixItems"))
 _CHOICES: Final = frozenset(("anyOf", "oneOf"))
@@ -113,8 +107,6 @@ class JsonNode(Node):
         self._restrict(part)
         if not _INSIDE.isdisjoint(part):
             self._inside, self._inside_at = part, pointer
-        # The kind alone decides: nothing is left to judge.
-        self._is_simple = _ANNOTATIONS.issuperset(part) and part.get("type") in _SIMPLE
 
     def _follow(self, target: Node) -> None:
         """Require what the part requires to which this one refers."""
@@ -129,40 +121,33 @@ class JsonNode(Node):
         if listed is not None:
             self.text_rule = "const" if "const" in part else "enum"
             self._rule = self.text_rule if listed else "false"
-            self.kinds &= reduce(or_, map(kind_of, listed), 0)
+            self.kinds = self.kinds & {kind_of(value) for value in listed}
             self.texts = sorted({value for value in listed if isinstance(value, str)})
         for keyword in _CHOICES & part.keys():
-            choices = range(len(part[keyword]))
-            nodes = [
-                self._schemas.node(f"{self._pointer}/{keyword}/{choice}") for choice in choices
-            ]
-            self.kinds &= reduce(or_, (node.kinds for node in nodes))
-            self._rule = keyword
+            places = [f"{self._pointer}/{keyword}/{index}" for index in range(len(part[keyword]))]
+            kinds = [self._schemas.node(place).kinds for place in places]
+            self.kinds, self._rule = self.kinds & frozenset().union(*kinds), keyword
         if "type" in part:
             types = part["type"] if isinstance(part["type"], list) else [part["type"]]
-            self.kinds &= reduce(or_, (_TYPES[name] for name in types), 0)
+            self.kinds = self.kinds & {"number" if name == "integer" else name for name in types}
             self._rule, self._types = "type", " or ".join(types)
 
-    def refuse_kind(self, kind: int) -> Refused:
+    def refuse_kind(self, kind: str) -> Refused:
         if not self._types:
-            return Refused(self._rule, f"{NAMES[kind]} is not allowed")
-        return Refused("type", f"expected {self._types} but got {NAMES[kind]}")
+            return Refused(self._rule, f"{name_of(kind)} is not allowed")
+        return Refused("type", f"expected {self._types} but got {name_of(kind)}")
 
     def finish(self, value: Any, made: list[Any] | None = None) -> Any:
-        if not (self._is_simple and self.kinds & kind_of(value)):
-            self._judge(value)
-        return value
-
-    def _judge(self, value: Any) -> None:
         if self._validator is None:
             self._validator = self._schemas.validator(self._pointer)
         try:
             if not self._validator.is_valid(value):
                 raise _explain(next(iter(self._validator.iter_errors(value))))
         except UnicodeEncodeError:
-            self._judge(_without_surrogates(value))
+            self.finish(_without_surrogates(value))
         except (ValueError, RecursionError) as error:
             raise Refused("depth", f"{_MASK} cannot be validated: {error}") from None
+        return value
 
     def child(self, step: str | int) -> Node:
         part = self._inside

@@ -11,17 +11,15 @@ Making one runs no code of the class: no `__init__`, no validator, no `__init_su
 from __future__ import annotations
 
 from abc import ABCMeta
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from copy import deepcopy
 from decimal import Decimal
 from enum import Enum
-from functools import reduce
-from operator import or_
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, cast
 
 from ..jsontext import dumps
 from ..paths import ABSENT, Path
-from .check import ANY, NAMES, UNKNOWN, Kind, Node, kind_of
+from .check import ANY, EVERY, UNKNOWN, ZEROS, Node, kind_of, name_of
 from .errors import Refused, forbid_key, library, quote
 
 Core = dict[str, Any]
@@ -30,13 +28,13 @@ _TIMES: Final = ("date", "time", "datetime", "timedelta")
 _ARRAYS: Final = ("list", "set", "frozenset", "tuple")
 _FIELDS: Final = ("model-fields", "dataclass-args", "typed-dict")
 # The kinds that lax mode may convert to each type.
-_KINDS: Final = {
-    "none": Kind.NULL,
-    **dict.fromkeys(("bool", "int", "float"), Kind.STRING | Kind.NUMBER | Kind.BOOLEAN),
-    **dict.fromkeys(("decimal", *_TIMES), Kind.STRING | Kind.NUMBER),
-    **dict.fromkeys(("str", "bytes", "uuid", "url", "multi-host-url", "json"), Kind.STRING),
-    **dict.fromkeys(_ARRAYS, Kind.ARRAY),
-    **dict.fromkeys(("dict", *_FIELDS), Kind.OBJECT),
+_KINDS: Final[dict[str, Set[str]]] = {
+    "none": {"null"},
+    **dict.fromkeys(("bool", "int", "float"), {"string", "number", "boolean"}),
+    **dict.fromkeys(("decimal", *_TIMES), {"string", "number"}),
+    **dict.fromkeys(("str", "bytes", "uuid", "url", "multi-host-url", "json"), {"string"}),
+    **dict.fromkeys(_ARRAYS, {"array"}),
+    **dict.fromkeys(("dict", *_FIELDS), {"object"}),
 }
 # The Python types that pydantic returns unchanged, and those that have a zero.
 _UNCHANGED: Final[dict[str, type]] = {"str": str, "int": int, "float": float, "bool": bool}
@@ -54,8 +52,6 @@ _FUNCTIONS: Final = frozenset(("function-before", "function-wrap", "function-aft
 _CLASSES: Final = frozenset(("model", "dataclass"))
 # Types that are another one, in JSON mode.
 _SAME: Final = {"custom-error": "schema", "default": "schema", "json-or-python": "json_schema"}
-# A value of each kind.
-_SAMPLES: Final[dict[int, Any]] = dict(zip(NAMES, (None, True, 0, "", [], {}), strict=True))
 _CACHE: Final = "__jsonrill_partial__"
 _new: Final = object.__new__
 _put: Final = object.__setattr__
@@ -75,23 +71,6 @@ def compile_type(source: Any, zeros: bool) -> Node:
     return types.node(types.root, config)
 
 
-class Layers(NamedTuple):
-    """A core schema, and what is inside the classes and functions around it.
-
-    With `has_code`, functions of the user see the value, with `is_quiet` before pydantic does. With
-    `needs_fields`, one of them reads `info`, in which the other fields are.
-    """
-
-    core: Core
-    inner: Core
-    config: Core
-    cls: Any = None
-    root_of: Any = None
-    has_code: bool = False
-    is_quiet: bool = False
-    needs_fields: bool = False
-
-
 class Types:
     """The core schema of one type: makes each node when it is first needed."""
 
@@ -109,7 +88,7 @@ class Types:
         """Return the node of a core schema."""
         if core is None:
             return ANY
-        core = self._same(core)
+        core = self.same(core)
         key = (id(core), id(config))
         if key not in self._nodes:
             self._nodes[key] = (self._make(core, config), core, config)
@@ -118,12 +97,13 @@ class Types:
     def _make(self, core: Core, config: Core) -> Node:
         if core["type"] == "any":
             return ANY
-        layers = self._layers(core, config)
-        if layers.needs_fields and core is not self.root:
-            return UNKNOWN
-        return _NODES.get(layers.inner["type"], TypedNode)(self, layers)
+        inner = core
+        while inner["type"] in _FUNCTIONS or inner["type"] in _CLASSES:
+            inner = self.same(inner["schema"])
+        node = _NODES.get(inner["type"], TypedNode)(self, core, config)
+        return UNKNOWN if node.needs_fields and core is not self.root else node
 
-    def _same(self, core: Core) -> Core:
+    def same(self, core: Core) -> Core:
         """Return the core schema that this one refers to, or is the same as."""
         while True:
             if core["type"] == "definition-ref":
@@ -132,29 +112,6 @@ class Types:
                 core = core[_SAME[core["type"]]]
             else:
                 return core
-
-    def _layers(self, core: Core, config: Core) -> Layers:
-        """Return the layers of a core schema in a class of this configuration."""
-        inner = core
-        cls = root_of = None
-        has_code = is_quiet = needs_fields = False
-        while inner["type"] in _FUNCTIONS or inner["type"] in _CLASSES:
-            if inner["type"] in _FUNCTIONS:
-                has_code = True
-                is_quiet = is_quiet or inner["type"] != "function-after"
-                # A validator of the class itself has the reference of the class, or is inside.
-                is_of_field = not (cls or root_of or "ref" in inner)
-                has_info = inner["function"]["type"] == "with-info"
-                needs_fields = needs_fields or is_of_field and has_info
-            elif inner.get("root_model"):
-                root_of = inner["cls"]
-            else:
-                cls = inner["cls"]
-            is_quiet = is_quiet or bool(inner.get("custom_init"))
-            config = inner.get("config") or config
-            inner = self._same(inner["schema"])
-        config = inner.get("config") or config
-        return Layers(core, inner, config, cls, root_of, has_code, is_quiet, needs_fields)
 
     def validator(self, core: Core, config: Core) -> Any:
         """Return pydantic's validator of a part of the type."""
@@ -172,44 +129,72 @@ class Types:
 class TypedNode(Node):
     """A type; the class itself is one whose parts are not known, as a number or a date."""
 
-    def __init__(self, types: Types, layers: Layers) -> None:
-        inner, config = layers.inner, layers.config
-        name = inner["type"]
-        Node.__init__(self, _KINDS.get(name, Kind.EVERY))
-        if self.kinds == Kind.STRING and config.get("coerce_numbers_to_str"):
-            self.kinds |= Kind.NUMBER
-        self.is_quiet = layers.is_quiet
-        self._types, self._layers, self.inner = types, layers, inner
+    def __init__(self, types: Types, core: Core, config: Core) -> None:
+        Node.__init__(self)
+        self._types, self._core = types, core
         self._validator: Any = None
-        # The class of partial instances of a root model around the type.
-        self._root_of = layers.root_of and partial_class(layers.root_of)
-        changes = any(inner.get(rule, config.get(f"str_{rule}")) for rule in _CHANGES_TEXT)
+        # The classes of partial instances: of the model or dataclass, of a root model around it.
+        self.partial: Any = None
+        self.partial_root: Any = None
+        # Whether functions of the user see the value, and whether one reads the other fields.
+        self.has_code = self.needs_fields = False
+        self.inner, self.config = self._unwrap(core, config)
+        name = self.inner["type"]
+        self.kinds = _KINDS.get(name, EVERY)
+        if self.kinds == {"string"} and self.config.get("coerce_numbers_to_str"):
+            self.kinds = {"string", "number"}
+        rules = {
+            **{key.removeprefix("str_"): self.config[key] for key in self.config},
+            **self.inner,
+        }
         # True if the value is shown when it is complete.
-        self.is_hidden = name != "str" or changes or layers.has_code
-        has_rules = any(key.startswith(("str_", "allow_inf")) for key in config)
-        is_plain = layers.core is inner and not has_rules and _NO_RULES.issuperset(inner)
+        self.is_hidden = name != "str" or self.has_code or any(map(rules.get, _CHANGES_TEXT))
+        has_rules = any(key.startswith(("str_", "allow_inf")) for key in self.config)
+        is_plain = core is self.inner and not has_rules and _NO_RULES.issuperset(core)
         # The Python type of values that pydantic neither changes nor refuses.
         self.unchanged = _UNCHANGED.get(name) if is_plain else None
+
+    def _unwrap(self, core: Core, config: Core) -> tuple[Core, Core]:
+        """Return what is inside the classes and functions around it, and its configuration."""
+        while core["type"] in _FUNCTIONS or core["type"] in _CLASSES:
+            if core["type"] in _FUNCTIONS:
+                self._add_function(core)
+            elif core.get("root_model"):
+                self.partial_root = partial_class(core["cls"])
+            else:
+                self.partial = partial_class(core["cls"])
+            self.is_quiet = self.is_quiet or bool(core.get("custom_init"))
+            config = core.get("config") or config
+            core = self._types.same(core["schema"])
+        return core, core.get("config") or config
+
+    def _add_function(self, core: Core) -> None:
+        self.has_code = True
+        self.is_quiet = self.is_quiet or core["type"] != "function-after"
+        # A function of the class itself has the reference of the class, or is inside.
+        is_of_field = not (self.partial or self.partial_root or "ref" in core)
+        has_info = core["function"]["type"] == "with-info"
+        self.needs_fields = self.needs_fields or is_of_field and has_info
 
     @property
     def _judge(self) -> Any:
         if self._validator is None:
-            self._validator = self._types.validator(self._layers.core, self._layers.config)
+            self._validator = self._types.validator(self._core, self.config)
         return self._validator
 
     def part(self, core: Core | None) -> Node:
         """Return the node of a part of this type."""
-        return self._types.node(core, self._layers.config)
+        return self._types.node(core, self.config)
 
-    def refuse_kind(self, kind: int) -> Refused:
+    def refuse_kind(self, kind: str) -> Refused:
         try:
-            judge(self._judge, _SAMPLES[kind], NAMES[kind])
+            judge(self._judge, ZEROS[kind], name_of(kind))
         except Refused as refused:
             return refused
         return Node.refuse_kind(self, kind)
 
     def choose(self, container: Any, step: str | int | None) -> Node:
-        return self if self.kinds & kind_of(container) else UNKNOWN
+        return self if kind_of(container) in self.kinds else UNKNOWN
 
     def child(self, step: str | int) -> Node:
         return UNKNOWN
@@ -217,17 +202,14 @@ class TypedNode(Node):
     def finish(self, value: Any, made: list[Any] | None = None) -> Any:
         return value if type(value) is self.unchanged else judge(self._judge, value)
 
-    def close(self, value: Any) -> Any:
-        return judge(self._judge, value, is_whole=True)
-
     def show(self, value: Any) -> Any:
         if self.is_hidden:
             return ABSENT
-        return value if self._root_of is None else self.as_root(value)
+        return value if self.partial_root is None else self.as_root(value)
 
     def as_root(self, shown: Any) -> Any:
         """Return a partial instance of the root model around this type."""
-        return partial_instance(self._root_of, {"root": shown}, {"root"}, {})
+        return partial_instance(self.partial_root, {"root": shown}, {"root"}, {})
 
     def zero(self) -> Any:
         make = _ZEROS.get(self.inner["type"])
@@ -237,9 +219,9 @@ class TypedNode(Node):
 class Listed(TypedNode):
     """A Literal or an Enum: its strings are known, other values are left to pydantic."""
 
-    def __init__(self, types: Types, layers: Layers) -> None:
-        TypedNode.__init__(self, types, layers)
-        inner = layers.inner
+    def __init__(self, types: Types, core: Core, config: Core) -> None:
+        TypedNode.__init__(self, types, core, config)
+        inner = self.inner
         is_literal = inner["type"] == "literal"
         values = inner["expected"] if is_literal else inner["members"]
         self.values = [value.value if isinstance(value, Enum) else value for value in values]
@@ -247,11 +229,12 @@ class Listed(TypedNode):
         is_number = inner.get("sub_type") in ("int", "float")
         if not is_simple or inner.get("missing") or is_number:
             return
-        # true equals 1, and 1.0 equals 1.
-        number = Kind.NUMBER | Kind.BOOLEAN
-        kinds = [number if isinstance(value, int) else kind_of(value) for value in self.values]
-        coerced = Kind.NUMBER if layers.config.get("coerce_numbers_to_str") else 0
-        self.kinds = reduce(or_, kinds, coerced)
+        kinds = {kind_of(value) for value in self.values}
+        if "number" in kinds or "boolean" in kinds:
+            kinds |= {"number", "boolean"}  # true equals 1, and 1.0 equals 1
+        if self.config.get("coerce_numbers_to_str"):
+            kinds.add("number")
+        self.kinds = kinds
         self.texts = sorted(value for value in self.values if isinstance(value, str))
         self.text_rule = "literal_error" if is_literal else "enum"
 
@@ -269,45 +252,43 @@ class Container(TypedNode):
     A list is shown as it grows, and so is a dict whose keys pydantic does not change.
     """
 
-    def __init__(self, types: Types, layers: Layers) -> None:
-        TypedNode.__init__(self, types, layers)
-        inner = layers.inner
+    def __init__(self, types: Types, core: Core, config: Core) -> None:
+        TypedNode.__init__(self, types, core, config)
+        inner = self.inner
         name = inner["type"]
         keys = self.part(inner.get("keys_schema"))
         has_text_keys = keys is ANY or getattr(keys, "unchanged", None) is str
-        self.is_hidden = layers.has_code or name not in ("list", "dict") or not has_text_keys
-        # The types of the first elements, and of the others; None if it is not known.
-        self._first: list[Core] = []
-        parts = "values_schema" if name == "dict" else "items_schema"
-        self._rest: Core | None = inner.get(parts, {"type": "any"})
-        if isinstance(self._rest, list):
-            many = inner.get("variadic_item_index")
-            is_last = many == len(self._rest) - 1
-            self._first, self._rest = self._rest[:many], self._rest[-1] if is_last else None
+        self.is_hidden = self.has_code or name not in ("list", "dict") or not has_text_keys
+        self._parts = inner.get("values_schema" if name == "dict" else "items_schema")
 
     def child(self, step: str | int) -> Node:
-        if isinstance(step, int) and step < len(self._first):
-            return self.part(self._first[step])
-        return UNKNOWN if self._rest is None else self.part(self._rest)
+        parts = self._parts
+        if not isinstance(parts, list):
+            return self.part(parts)
+        assert isinstance(step, int)
+        # Of a tuple one element may stand for many.
+        many = self.inner.get("variadic_item_index", len(parts))
+        if step < many:
+            return self.part(parts[step])
+        return self.part(parts[many]) if many == len(parts) - 1 else UNKNOWN
 
     def finish(self, value: Any, made: list[Any] | None = None) -> Any:
-        is_plain = not self.is_hidden and _NO_RULES.issuperset(self._layers.core)
+        is_plain = not self.is_hidden and _NO_RULES.issuperset(self._core)
         return made if is_plain and made is not None else judge(self._judge, value)
 
 
 class Fields(TypedNode):
     """A model, a dataclass or a TypedDict: named fields."""
 
-    def __init__(self, types: Types, layers: Layers) -> None:
-        TypedNode.__init__(self, types, layers)
-        inner, config = layers.inner, layers.config
+    def __init__(self, types: Types, core: Core, config: Core) -> None:
+        TypedNode.__init__(self, types, core, config)
+        inner = self.inner
         # A TypedDict is shown as a dict with the keys that have come.
-        self._partial = layers.cls and partial_class(layers.cls)
-        self.is_hidden = self._partial is None and layers.has_code
+        self.is_hidden = self.partial is None and self.has_code
         is_call = inner["type"] == "dataclass-args"
         fields = inner["fields"]
         self._fields: dict[str, Core] = {f["name"]: f for f in fields} if is_call else fields
-        extra = inner.get("extra_behavior") or config.get("extra_fields_behavior")
+        extra = inner.get("extra_behavior") or self.config.get("extra_fields_behavior")
         rule = "unexpected_keyword_argument" if is_call else "extra_forbidden"
         self._closed = rule if extra == "forbid" else ""
         self._extra = self.part(inner.get("extras_schema")) if extra == "allow" else UNKNOWN
@@ -324,7 +305,7 @@ class Fields(TypedNode):
         # pydantic knows what they are for.
         self._names: dict[Any, str | None] = {}
         for name, field in self._fields.items():
-            for rank, path in enumerate(_paths(name, field, config)):
+            for rank, path in enumerate(_paths(name, field, self.config)):
                 is_sure = rank == 0 and len(path) == 1 and path[0] not in self._names
                 self._names[path[0]] = name if is_sure and field.get("init", True) else None
         # The keys that are the names of their fields.
@@ -334,11 +315,9 @@ class Fields(TypedNode):
         name = self._names.get(step)
         if name is not None:
             return self.part(self._fields[name]["schema"])
-        if step in self._names:
-            return UNKNOWN
-        if self._closed:
+        if self._closed and step not in self._names:
             raise forbid_key(self._closed, str(step), [*self._names])
-        return self._extra
+        return UNKNOWN if step in self._names else self._extra
 
     def may_be(self, container: Any, step: str | int | None) -> bool:
         """Return False if a Literal of this class says that the object belongs to another one."""
@@ -352,22 +331,18 @@ class Fields(TypedNode):
     def show(self, value: Any) -> Any:
         if self.is_hidden:
             return ABSENT
-        values, extra = value, {}
-        if not self._direct.issuperset(value):
-            extra = {key: value[key] for key in value if self._names.get(key) is None}
-            values = {self._names[key]: value[key] for key in value if key not in extra}
-        if self._partial is None:
-            return {**values, **extra}
-        shown = self._instance(values, extra)
-        return shown if self._root_of is None else self.as_root(shown)
-
-    def _instance(self, values: dict[str, Any], extra: dict[str, Any]) -> Any:
-        """Return a partial instance with the fields in `values`; the others have not come."""
-        members = {**self._defaults, **values}
+        extra = {}
+        if not value.keys() <= self._direct:
+            extra = {key: value[key] for key in value if key not in self._names}
+            value = {self._names[key]: value[key] for key in value if key not in extra}
+        if self.partial is None:
+            return {**value, **extra}
+        members = {**self._defaults, **value}
         for name in self._fresh:
-            if name not in values:
+            if name not in value:
                 members[name] = self._missing(name)
-        return partial_instance(self._partial, members, set(values), extra)
+        shown = partial_instance(self.partial, members, set(value), extra)
+        return shown if self.partial_root is None else self.as_root(shown)
 
     def _missing(self, name: str) -> Any:
         """Return the value of a field that has not come: its default, else None, or a zero."""
@@ -384,22 +359,22 @@ class Fields(TypedNode):
         return {key: name for key in keys if (name := self._names.get(key)) is not None}
 
     def zero(self) -> Any:
-        return None if self._partial is None else self._instance({}, {})
+        return None if self.partial is None else self.show({})
 
 
 class Union(TypedNode):
     """Several types; nothing is shown until only one of them is possible."""
 
-    def __init__(self, types: Types, layers: Layers) -> None:
-        TypedNode.__init__(self, types, layers)
-        inner = layers.inner
+    def __init__(self, types: Types, core: Core, config: Core) -> None:
+        TypedNode.__init__(self, types, core, config)
+        inner = self.inner
         # A union with a validator, or as the root of a model, is shown when it is complete.
-        self.is_hidden = layers.has_code or layers.root_of is not None
+        self.is_hidden = self.has_code or self.partial_root is not None
         # The key that tells the types apart, if there is one, and the type of each of its values.
         self._tag: str | None = None
         self._tags: dict[Any, Node] = {}
         if inner["type"] == "nullable":
-            self._nodes = [Node(Kind.NULL), self.part(inner["schema"])]
+            self._nodes = [Node({"null"}), self.part(inner["schema"])]
         elif inner["type"] == "union":
             choices = [item[0] if isinstance(item, tuple) else item for item in inner["choices"]]
             self._nodes = [self.part(choice) for choice in choices]
@@ -408,8 +383,8 @@ class Union(TypedNode):
             self._nodes = list(self._tags.values())
             if isinstance(inner["discriminator"], str):
                 self._tag = inner["discriminator"]
-        self.kinds = sum(kind for kind in NAMES if any(node.allows(kind) for node in self._nodes))
-        strings = [node for node in self._nodes if node.allows(Kind.STRING)]
+        self.kinds = {kind for node in self._nodes for kind in EVERY if node.allows(kind)}
+        strings = [node for node in self._nodes if node.allows("string")]
         if strings and all(node.texts is not None for node in strings):
             self.texts = sorted({text for node in strings for text in node.texts or ()})
             self.text_rule = strings[0].text_rule
@@ -426,11 +401,11 @@ class Union(TypedNode):
 
     def child(self, step: str | int) -> Node:
         is_tag = step == self._tag and all(isinstance(tag, str) for tag in self._tags)
-        return Node(Kind.STRING, sorted(self._tags), "union_tag_invalid") if is_tag else UNKNOWN
+        return Node({"string"}, sorted(self._tags), "union_tag_invalid") if is_tag else UNKNOWN
 
     def show(self, value: Any) -> Any:
         nodes = [node for node in self._nodes if node.allows(kind_of(value))]
-        is_known = len(nodes) == 1 and nodes[0].kinds & kind_of(value) and not self.is_hidden
+        is_known = len(nodes) == 1 and kind_of(value) in nodes[0].kinds and not self.is_hidden
         return nodes[0].show(value) if is_known else ABSENT
 
 
@@ -442,11 +417,10 @@ _NODES: Final[dict[str, type[TypedNode]]] = {
 }
 
 
-def judge(validator: Any, value: Any, name: str = "", *, is_whole: bool = False) -> Any:
+def judge(validator: Any, value: Any, name: str = "") -> Any:
     """Return what pydantic makes of a complete value; raise `Refused` if it is invalid.
 
-    `name` is what a message calls the value. If user code raises another exception, that is its
-    verdict on the whole, and none on a part: `ABSENT`.
+    `name` is what a message calls the value.
     """
     from pydantic_core import ValidationError
 
@@ -461,9 +435,7 @@ def judge(validator: Any, value: Any, name: str = "", *, is_whole: bool = False)
     except RecursionError as error:
         raise Refused("depth", f"the value cannot be validated: {error}") from None
     except Exception as error:
-        if is_whole:
-            raise Refused(type(error).__name__, f"a validator failed: {error}") from None
-        return ABSENT
+        raise Refused(type(error).__name__, f"a validator failed: {error}") from None
 
 
 def _explain(error: Any, value: Any, name: str) -> Refused:

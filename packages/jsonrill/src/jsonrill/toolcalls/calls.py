@@ -302,7 +302,7 @@ class ToolCalls:
         call.name = name
         if self._schemas:
             schema = self._schemas.get(name)
-            if schema is not None and delta.free and not schema.takes_text:
+            if schema is not None and delta.free and not schema.allows("string"):
                 schema = None
             call.validate_with(schema)
         return name
