@@ -101,7 +101,8 @@ class TextReader(Stage):
         """Return the error with the text that was read, and with a helpful message."""
         if not isinstance(error, JsonrillError):
             return error
-        return explain(error, self.beginning.text, is_strict=not self._options.repair)
+        options = self._options
+        return explain(error, self.beginning.text, repair=options.repair, prefix=options.prefix)
 
     def _read(self, pieces: Iterator[str]) -> Iterator[str]:
         for piece in pieces:

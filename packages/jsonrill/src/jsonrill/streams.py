@@ -290,7 +290,8 @@ def partial(
             if not isinstance(error, Truncated) and document.value is not None:
                 raise
     except JsonrillError as error:
-        reader = TextReader(AnswerOptions(repair=options.get("repair", False)))
+        repair, prefix = options.get("repair", False), options.get("prefix", "")
+        reader = TextReader(AnswerOptions(repair=repair, prefix=prefix))
         reader.beginning.add(text)
         raise reader.explain(error) from error.__cause__
     value: T | None = document.value

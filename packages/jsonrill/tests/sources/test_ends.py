@@ -288,11 +288,13 @@ def test_feedback_leaves_out_what_is_meant_for_the_program() -> None:
 
 
 def test_every_error_of_data_has_the_text_and_the_value() -> None:
-    body = '{"a": [1, 2], "b": x}'
-    for name, read in FUNCTIONS.items():
-        _, error = collect(read(body))
-        assert isinstance(error, InvalidJSON), name
-        assert (error.text, error.value) == (body, {"a": [1, 2]}), name
+    text = '{"a": [1, 2], "b": x}'
+    for prefix in ("", text[:6]):
+        body = text.removeprefix(prefix)
+        for name, read in FUNCTIONS.items():
+            _, error = collect(read(body, prefix=prefix))
+            assert isinstance(error, InvalidJSON), name
+            assert (error.text, error.value) == (body, {"a": [1, 2]}), name
     _, error = collect(select('{"a": 1}', "b"))
     assert isinstance(error, jsonrill.errors.FieldNotFound) and error.text == '{"a": 1}'
 

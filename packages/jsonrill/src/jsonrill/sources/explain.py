@@ -62,15 +62,16 @@ def quote(text: str) -> str:
     return repr(line if len(line) <= _QUOTED else line[: _QUOTED - 1] + "…")
 
 
-def explain(error: JsonrillError, text: str, *, is_strict: bool) -> JsonrillError:
+def explain(error: JsonrillError, text: str, *, repair: Any, prefix: str) -> JsonrillError:
     """Return the error with the answer's text, and with a message that helps to fix the program."""
     if error.text is None:
         error.text = text
     explained = error
     if isinstance(error, InvalidJSON) and _is_at_beginning(error, error.text):
-        explained = _explain_beginning(error, error.text, is_strict)
+        explained = _explain_beginning(error, error.text, is_strict=not repair)
     if explained.value is None and error.text:
-        explained.value = _last_good_value(error.text[: error.offset], is_strict)
+        end = None if error.offset is None else max(error.offset, 0)
+        explained.value = _last_good_value(error.text[:end], repair, prefix)
     return explained
 
 
@@ -130,10 +131,10 @@ def _reworded(error: InvalidJSON, message: str, hint: str = "") -> InvalidJSON:
     return error
 
 
-def _last_good_value(text: str, is_strict: bool) -> Any:
+def _last_good_value(text: str, repair: Any, prefix: str) -> Any:
     from ..document import Document
 
-    document = Document() if is_strict else Document(repair=True)
+    document = Document(repair=repair, prefix=prefix)
     try:
         document.feed(text)
     except JsonrillError:
