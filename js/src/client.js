@@ -40,17 +40,12 @@ const LONGEST_RETRY = 3_600_000;
 
 /** A connection was lost, or not made. */
 class Lost extends Error {
-  /**
-   * @param {string} reason
-   * @param {{delay?: number, hasEnded?: boolean, status?: number}} [detail] `delay`: what the server requests;
-   *   `hasEnded`: the server may have meant to end it
-   */
-  constructor(reason, { delay = 0, hasEnded = false, status } = {}) {
-    super(reason);
-    this.delay = delay;
-    this.hasEnded = hasEnded;
-    this.status = status;
-  }
+  /** Milliseconds that the server requests before the next try. */
+  delay = 0;
+  /** True if the server may have meant to end the stream. */
+  hasEnded = false;
+  /** @type {number | undefined} */
+  status = undefined;
 }
 
 /**
@@ -117,7 +112,7 @@ class Connection {
       try {
         const isOver = yield* this.#attempt(attempt.signal);
         if (isOver) return this.#enter("closed", { reason: isOver });
-        throw new Lost("the connection ended", { hasEnded: true });
+        throw Object.assign(new Lost("the connection ended"), { hasEnded: true });
       } catch (error) {
         if (this.#signal.aborted) return;
         if (!(error instanceof Lost)) throw error;
@@ -290,7 +285,7 @@ async function refusal(response, hasBegun) {
   const requested = response.headers.get("retry-after") ?? "";
   const wait = /^[0-9]{1,9}$/.test(requested) ? Number(requested) * 1000 : Date.parse(requested) - Date.now();
   const delay = Number.isFinite(wait) ? Math.min(Math.max(0, wait), LONGEST_RETRY) : 0;
-  return new Lost(`the server answered ${status}`, { delay, status });
+  return Object.assign(new Lost(`the server answered ${status}`), { delay, status });
 }
 
 /**

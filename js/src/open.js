@@ -10,7 +10,7 @@ import { isSnapshot, receivedState, serverError, wrongFormat } from "./formats.j
 import { Rebuilder } from "./fragments.js";
 import { isObject } from "./parse/values.js";
 import { Receiver } from "./receive.js";
-import { progress } from "./streams.js";
+import { explain, progress } from "./streams.js";
 
 /** @import { DeepPartial } from "./build/builder.js" */
 /** @import { ConnectOptions } from "./client.js" */
@@ -69,6 +69,7 @@ class OpenStage {
       if (isRestart(element)) return this.#restart();
       return this.#read(JSON.parse(element.data));
     } catch (error) {
+      if (element instanceof Uint8Array) explain(error, new TextDecoder().decode(element));
       this.error =
         error instanceof SyntaxError ? new UnknownSource("the events are not JSON: is this a jsonrill server?") : error;
       return [];

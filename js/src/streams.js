@@ -106,7 +106,7 @@ class TextStage {
   /** @param {unknown} error */
   #fail(error) {
     if (!(error instanceof JsonrillError)) throw error;
-    if (error instanceof InvalidJSON && !error.path?.length) explain(error, this.#head);
+    explain(error, this.#head);
     error.value = this.#builder?.value;
     this.error = error;
   }
@@ -120,10 +120,11 @@ function notText(fact) {
 
 /**
  * Say what a text is instead of JSON, if it is wrong from its beginning.
- * @param {InvalidJSON} error
+ * @param {unknown} error
  * @param {string} head
  */
-function explain(error, head) {
+export function explain(error, head) {
+  if (!(error instanceof InvalidJSON) || error.path?.length) return;
   const text = head.replace(BLANK, "");
   const isBlank = text === "" && error.expected === "a value";
   if (isBlank && error instanceof Truncated) {

@@ -229,6 +229,11 @@ test("open reads a body of JSON text, a Response and a POST", async (context) =>
   }
 });
 
+test("open names a page that is sent instead of JSON", async (context) => {
+  const { url } = await served(context, answers({ headers: { "content-type": "text/html" }, body: "<!doctype html><p>" }));
+  await assert.rejects(all(open(url)), { message: /this is an HTML page, not JSON/ });
+});
+
 test("an error that the server reports is thrown with its code and place", async () => {
   const failure = { code: "INVALID_JSON", message: "expected a value", path: "root.a[0]", offset: 7 };
   await assert.rejects(opened(['"[1"', { status: "ERROR", error: failure }]), (error) => {
