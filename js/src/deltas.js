@@ -177,17 +177,17 @@ export function tokensOf(pointer, limit = LIMITS.depth) {
 }
 
 /**
- * True if there is a value at this JSON Pointer.
+ * The value at this JSON Pointer; undefined if there is none.
  * @param {any} value
  * @param {any} pointer
  */
-export function exists(value, pointer) {
+export function valueAt(value, pointer) {
   for (const token of tokensOf(pointer)) {
     const isThere = Array.isArray(value) ? indexOf(token) < value.length : isObject(value) && Object.hasOwn(value, token);
-    if (!isThere) return false;
+    if (!isThere) return undefined;
     value = value[token];
   }
-  return true;
+  return value;
 }
 
 /**

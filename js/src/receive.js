@@ -2,7 +2,7 @@
  * The receiving end of the wire for growing JSON (docs/wire.md): messages in, a value out.
  */
 
-import { checked, contains, exists, isOperation, LIMITS, Patch, refuse, tokensOf } from "./deltas.js";
+import { checked, contains, isOperation, LIMITS, Patch, refuse, tokensOf, valueAt } from "./deltas.js";
 import { Gap, InvalidMessage, SourceFailed } from "./errors.js";
 import { isObject } from "./parse/values.js";
 
@@ -73,7 +73,7 @@ export class Receiver {
    * @param {string} [pointer]
    */
   isComplete(pointer = "") {
-    if (this.n === 0 || !exists(this.value, pointer)) return false;
+    if (this.n === 0 || valueAt(this.value, pointer) === undefined) return false;
     if (this.ended && this.error === null) return true;
     if (this.#done.some((mark) => contains(mark, pointer))) return true;
     const last = this.#last;
@@ -97,7 +97,7 @@ export class Receiver {
     if (error !== undefined && (end || !isError(error))) refuse(error, "has an invalid error");
     checked(value, this.#limits.depth, this.#limits);
     tokensOf(last, this.#limits.depth);
-    if (!done.every((/** @type {any} */ mark) => exists(value, mark))) refuse(done, "has marks outside the value");
+    if (!done.every((/** @type {any} */ mark) => valueAt(value, mark) !== undefined)) refuse(done, "has marks outside the value");
     this.#patch = new Patch(value, this.#limits);
     Object.assign(this, { n, error: error ?? null, ended: end || error !== undefined });
     [this.#last, this.#ordered, this.#done, this.#isLost] = [message.last ?? null, ordered, done, false];
@@ -134,7 +134,7 @@ export class Receiver {
         this.#patch.apply(step);
         [last, isChanged] = [argument, true];
         if (this.#ordered) done = [];
-      } else if (name === "done" && step.length === 2 && exists(this.value, argument)) {
+      } else if (name === "done" && step.length === 2 && valueAt(this.value, argument) !== undefined) {
         done = [...done, argument];
       } else if (name === "end" && step.length === 1) {
         ended = true;
@@ -156,7 +156,7 @@ function isNumber(n) {
 }
 
 /** @param {any} error */
-function isError(error) {
+export function isError(error) {
   return isObject(error) && typeof error.code === "string" && typeof error.message === "string";
 }
 
@@ -208,9 +208,12 @@ async function* decoded(elements) {
       yield element;
       continue;
     }
-    const lines = (rest + decoder.decode(element, { stream: true })).split("\n");
-    rest = /** @type {string} */ (lines.pop());
-    for (const line of lines) yield* parsed(line);
+    const [end, ...lines] = decoder.decode(element, { stream: true }).split("\n");
+    rest += end;
+    for (const line of lines) {
+      yield* parsed(rest);
+      rest = line;
+    }
   }
   yield* parsed(rest);
 }

@@ -2,12 +2,12 @@
  * The sending end of the wire for growing JSON (docs/wire.md): a value in, small messages out.
  */
 
-import { contains, exists, isOperation, LIMITS, SURROGATE } from "./deltas.js";
+import { contains, isOperation, LIMITS, SURROGATE, valueAt } from "./deltas.js";
 import { InvalidJSON, JsonrillError, LimitExceeded, SourceFailed, StreamClosed } from "./errors.js";
 import { Parser } from "./fragments.js";
 import { isObject, put } from "./parse/values.js";
 import { toPointer } from "./paths.js";
-import { elementsOf } from "./receive.js";
+import { elementsOf, isError } from "./receive.js";
 
 /** @typedef {import("./deltas.js").Operation} Operation */
 /** @typedef {import("./receive.js").Message} Message */
@@ -60,12 +60,10 @@ export class Sender {
     if (this.ended) throw new StreamClosed();
     const value = plain(state, this.#copies);
     const operations = this.n === 0 ? [] : compare(this.#value, value);
-    for (const operation of operations) {
-      const mark = this.#done.find((pointer) => isBroken(pointer, operation));
-      if (mark !== undefined) throw new TypeError(`the state changes ${operation[1]}, but ${mark} is done`);
-    }
+    const changed = this.#done.find((mark) => compare(valueAt(this.#value, mark), valueAt(value, mark)).length > 0);
+    if (changed !== undefined) throw new TypeError(`the state changes ${changed}, which is done`);
     const marks = done.filter((pointer) => !this.#done.some((mark) => contains(mark, pointer)));
-    for (const mark of marks) if (!exists(value, mark)) throw new TypeError(`there is no value at ${mark}`);
+    for (const mark of marks) if (valueAt(value, mark) === undefined) throw new TypeError(`there is no value at ${mark}`);
     this.#done.push(...marks);
     return this.write([...operations, ...marks.map((mark) => ["done", mark])], value);
   }
@@ -78,9 +76,10 @@ export class Sender {
   end(error = null) {
     if (this.ended) throw new StreamClosed();
     const isForeign = error instanceof Error && !(error instanceof JsonrillError);
-    this.#error = error === null ? null : plain(isForeign ? new SourceFailed("the source failed") : error);
-    this.ended = true;
-    return /** @type {Message} */ (this.write([error === null ? ["end"] : ["error", this.#error]], this.#value));
+    const problem = error === null ? null : plain(isForeign ? new SourceFailed("the source failed") : error);
+    if (problem !== null && !isError(problem)) throw new TypeError("an error has a code and a message");
+    [this.#error, this.ended] = [problem, true];
+    return /** @type {Message} */ (this.write([problem === null ? ["end"] : ["error", problem]], this.#value));
   }
 
   /** The message for a receiver that joins now; null before the first state. @returns {Message | null} */
@@ -118,21 +117,6 @@ export class Sender {
     if (this.#numbered) return [this.n, ...steps];
     return steps.length === 1 && typeof steps[0] === "string" ? steps[0] : steps;
   }
-}
-
-/**
- * True if an operation changes or moves the value at `mark`.
- * @param {string} mark
- * @param {Operation} operation
- */
-function isBroken(mark, operation) {
-  const [name, pointer] = operation;
-  if (contains(mark, pointer)) return true;
-  if (!mark.startsWith(pointer + "/")) return false;
-  if (name !== "splice") return true;
-  const [, , start, count, added] = operation;
-  const index = Number(mark.slice(pointer.length + 1).split("/")[0]);
-  return index >= start && (index < start + count || count !== added.length);
 }
 
 /**

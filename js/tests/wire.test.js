@@ -125,6 +125,7 @@ test("messages equal Python's", async () => {
     [...states, ...states.slice(2)].map((state) => sender.feed(state)),
     [{ n: 1, value: { title: "" } }, [2, ["append", "/title", "Os"]], [3, "lo"], null],
   );
+  assert.throws(() => sender.end({ code: "TIMEOUT" }), TypeError);
   assert.deepEqual(sender.end(), [4, ["end"]]);
 });
 
