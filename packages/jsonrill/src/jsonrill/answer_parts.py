@@ -12,14 +12,14 @@ a call keeps its index while later parts come. An answer with a thought, a call 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from .answer import Answer
 from .errors import CutShort, Limits, refuse_copy
 from .jsontext import dumps
 from .providers import Reader
-from .providers.ending import Ending, Watch
+from .providers.ending import Ending
 from .providers.finish import Reason
 from .providers.statements import (
     Begin,
@@ -157,7 +157,7 @@ class Parts:
         )
         self._choice = choice
         self._tags = ThinkTags()
-        self._ending = Ending(asks_again=asks_again)
+        self._ending = Ending(choice, asks_again=asks_again)
         # All parts in the order in which they began; the one that text is added to, the last one
         # that a statement was about, and the parts of calls, by the number of the call.
         self.entries: list[Entry] = []
@@ -171,22 +171,28 @@ class Parts:
         # How the answer was cut, once it has ended; and whether a part says so.
         self.cut: CutShort | None = None
         self._shows_cut = False
-        # The error that the provider has reported.
-        self.error: str | None = None
-        self.usage: dict[str, Any] | None = None
-        self._watch: Watch | None = None
 
     def tell(self, answer: Answer | None) -> None:
         """Fill in this object with the text, the end and the token counts."""
         if answer is not None:
             if not isinstance(answer, Answer):
                 raise ValueError(f"answer is an Answer object, not {answer!r}")
-            self._watch = Watch(answer, self._choice)
+            self._ending = replace(self._ending, answer=answer)
 
     @property
     def paused(self) -> bool:
         """True if the model continues when its answer so far is sent back."""
         return self._ending.paused
+
+    @property
+    def error(self) -> str | None:
+        """The error that the provider has reported."""
+        return self._ending.failure
+
+    @property
+    def usage(self) -> dict[str, Any] | None:
+        """The token counts, with the provider's names."""
+        return self._ending.usage
 
     @property
     def calls(self) -> list[ToolCall]:
@@ -202,7 +208,7 @@ class Parts:
     def outcome(self) -> Reason | None:
         """How the answer ended: complete, calls, length, filtered, refused, lost or error; None if
         the provider has not ended it."""
-        return self._ending.of(self._choice)
+        return self._ending.outcome
 
     @property
     def text(self) -> str:
@@ -219,9 +225,7 @@ class Parts:
         # them is complete. Counts in one event with a call do not end that call.
         ordered = sorted(statements, key=lambda statement: not isinstance(statement, Usage))
         chosen = of_choice(ordered, self._choice)
-        self._ending.feed(chosen)
-        if self._watch is not None:
-            self._watch.read(chosen)
+        self._ending.read(chosen)
         return [part for statement in chosen for part in self._act(statement)]
 
     def flush(self, *, done: bool = False) -> list[Part]:
@@ -231,9 +235,7 @@ class Parts:
         """
         last = self.read([Finish()]) if self.reader.ends_with_source else []
         ends = self.reader.ends and not done
-        cut = self.cut = self._ending.cut(self._choice, ends=ends)
-        if self._watch is not None:
-            self._watch.end(ends=ends)
+        cut = self.cut = self._ending.end(ends=ends)
         last += self._release_text()
         last += self._updates(self._calls.flush(), cut)
         last += self._close_text(cut)
@@ -258,11 +260,10 @@ class Parts:
                 yield from self._text("reasoning", statement)
             case Keep():
                 self._keep(statement)
-            case Usage(counts):
-                self.usage = {**(self.usage or {}), **counts}
+            case Usage():
                 self._calls.read([statement])
             case _:
-                cut = self._ending.cut(self._choice, ends=False)
+                cut = self._ending.cut(ends=False)
                 yield from self._updates(self._calls.read([statement]), cut)
         if isinstance(statement, Begin):
             yield from self._close_text()
@@ -271,11 +272,9 @@ class Parts:
             self._first = len(self.entries)
         elif isinstance(statement, Finish):
             self._tags = ThinkTags()
-            cut = self._ending.cut(self._choice)
+            cut = self._ending.cut()
             yield from self._close_text(cut)
             yield from self._show_cut(cut)
-            if statement.reason == "error":
-                self.error = self.error or statement.detail
 
     # ---- text ----
 

@@ -391,7 +391,7 @@ class CallStage(Stage):
         self, calls: ToolCalls | None, answer: Answer | None, options: Mapping[str, Any]
     ) -> None:
         from . import ToolCalls
-        from .providers.ending import Watch
+        from .providers.ending import Ending
         from .sources.events import EventReader
 
         if not isinstance(calls, ToolCalls | None):
@@ -401,22 +401,22 @@ class CallStage(Stage):
         self._calls = ToolCalls(**options) if calls is None else calls
         self._reader = self._calls.reader
         self.events = EventReader(self._reader.named)
-        self._watch = Watch(answer)
+        self._ending = Ending(answer=answer)
         # Other streams may be read into the same calls: this one ends only its own messages.
         self._messages: set[str] = set()
 
     def feed(self, piece: Any) -> Sequence[Any]:
         statements = self._reader.feed(piece)
-        self._watch.read(statements)
+        self._ending.read(statements)
         updates = self._calls.read(statements)
         self._messages.update(update.message_id for update in updates)
         return updates
 
     def flush(self, cut: CutShort | None = None) -> Sequence[Any]:
-        self._watch.end(ends=self._reader.ends and not self.events.said_done)
+        self._ending.end(ends=self._reader.ends and not self.events.said_done)
         updates = self._calls.flush(*sorted(self._messages)) if self._messages else ()
-        if self._watch.failure is not None:
-            self.fail(SourceFailed(self._watch.failure))
+        if self._ending.failure is not None:
+            self.fail(SourceFailed(self._ending.failure))
         return updates
 
 

@@ -31,10 +31,10 @@ NAMES = [f"{case['name']}-{word}" for case, word in ENDS]
 def test_the_reason(case: dict[str, Any], word: str) -> None:
     reader, ending, parts = Reader(), Ending(), Parts()
     for event in stream(case, word):
-        ending.feed(reader.feed(event))
+        ending.read(reader.feed(event))
         parts.feed(event)
     reason = case["words"][word]
-    assert ending.of() == parts.outcome == reason
+    assert ending.outcome == parts.outcome == reason
     assert (parts.error is not None) == (reason == "error")
 
 

@@ -1,8 +1,8 @@
-"""How the choices of an answer end, and what a caller's `Answer` learns of it."""
+"""How one choice of an answer ends, and what a caller's `Answer` learns of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -27,136 +27,109 @@ _QUOTED: Final = 500
 
 
 @dataclass(slots=True)
-class _Choice:
-    """A choice of an answer: why it ended (None: it has not), and the provider's explanation."""
-
-    reason: Reason | None = None
-    detail: str | None = None
-    refusal: str = ""
-    waits_for_tools: bool = False
-
-
 class Ending:
-    """Tracks how the choices of an answer end.
+    """Follows one choice of an answer to its end, and fills in the caller's `Answer`.
 
-    `asks_again`: the caller lets a model go on that pauses because the provider's own tools take
-    long, so that such an answer is not cut.
+    `failure` is the error that the provider has reported, `usage` the token counts. `asks_again`:
+    the caller lets a model go on that has `paused` because the provider's own tools take long, so
+    that such an answer is not cut.
     """
 
-    __slots__ = ("_asks_again", "_choices", "paused")
+    choice: int = 0
+    answer: Answer | None = None
+    asks_again: bool = False
+    paused: bool = False
+    failure: str | None = None
+    usage: dict[str, Any] | None = None
+    # Why the choice ended (None: it has not), and the provider's explanation.
+    _reason: Reason | None = None
+    _detail: str | None = None
+    _refusal: str = ""
+    _waits_for_tools: bool = False
+    _has_begun: bool = False
 
-    def __init__(self, *, asks_again: bool = False) -> None:
-        self._asks_again = asks_again
-        self._choices: dict[int, _Choice] = {}
-        self.paused = False
+    def __post_init__(self) -> None:
+        if self.answer is not None:
+            self.answer.begin()
 
-    def feed(self, statements: Iterable[Statement]) -> None:
+    def read(self, statements: Sequence[Statement]) -> None:
+        """Take in the statements of an event."""
         for statement in statements:
             match statement:
-                case Text() | Reasoning() | CallDelta():
+                case Text() | Reasoning() | CallDelta() if statement.choice == self.choice:
                     self._grow(statement)
                 case Begin():
-                    self._choices = {}
-                    self.paused = False
+                    self._begin()
                 case Result():
-                    for choice in self._choices.values():
-                        choice.waits_for_tools = False
-                case Finish():
+                    self._waits_for_tools = False
+                case Usage(counts):
+                    self.usage = {**(self.usage or {}), **counts}
+                case Finish() if statement.choice in (None, self.choice):
                     self._finish(statement)
                 case Aggregate(_, calls):
                     is_cut = any(call.status == "truncated" for call in calls)
                     self._finish(Finish(reason="lost" if is_cut else None))
+        if self.answer is not None:
+            self.answer.finish = self.outcome
+            if text := text_in(statements, self.choice):
+                self.answer.add(text)
 
-    def of(self, choice: int = 0) -> Reason | None:
-        """Return how this choice ended; None if it has not."""
-        known = self._choices.get(choice) or _Choice()
-        if known.reason != "complete":
-            return known.reason
+    @property
+    def outcome(self) -> Reason | None:
+        """How the choice ended; None if it has not."""
+        if self._reason != "complete":
+            return self._reason
         # Not every provider has a word for these.
-        if known.refusal:
+        if self._refusal:
             return "refused"
-        return "calls" if known.waits_for_tools else "complete"
+        return "calls" if self._waits_for_tools else "complete"
 
-    def failure(self, choice: int = 0) -> str | None:
-        """Return the provider's error with which this choice ended; None if it did not."""
-        if self.of(choice) != "error":
-            return None
-        return self._choices[choice].detail or MEANINGS["error"]
-
-    def cut(self, choice: int = 0, *, ends: bool = True) -> CutShort | None:
-        """Return how this choice was cut, once its stream has ended; None if it was not.
+    def cut(self, *, ends: bool = True) -> CutShort | None:
+        """Return how the choice was cut, once its stream has ended; None if it was not.
 
         `ends`: the stream's format has an event for the end, without which it is lost.
         """
-        reason, known = self.of(choice), self._choices.get(choice) or _Choice()
-        if reason == "refused" or (reason is None and known.refusal):
-            return CutShort("refused", known.refusal or known.detail)
+        reason = self.outcome
+        if reason == "refused" or (reason is None and self._refusal):
+            return CutShort("refused", self._refusal or self._detail)
         if reason is None:
             return CutShort("lost") if ends else None
-        return CutShort(reason, known.detail) if reason in CUTS else None
-
-    def _grow(self, statement: Text | Reasoning | CallDelta) -> None:
-        known = self._choices.setdefault(statement.choice, _Choice())
-        is_call = isinstance(statement, CallDelta)
-        if known.reason is not None and (statement.text or not is_call):
-            # An agent's next response, which no event begins.
-            known = self._choices[statement.choice] = _Choice()
-        if isinstance(statement, Text) and statement.refusal:
-            known.refusal = (known.refusal + statement.text)[:_QUOTED]
-        elif isinstance(statement, CallDelta) and statement.name and not statement.hosted:
-            known.waits_for_tools = True
-
-    def _finish(self, finish: Finish) -> None:
-        numbers = [*self._choices] or [0] if finish.choice is None else [finish.choice]
-        choices = [self._choices.setdefault(number, _Choice()) for number in numbers]
-        waits = any(choice.waits_for_tools for choice in self._choices.values())
-        if finish.paused and self._asks_again and not waits:
-            self.paused, finish = True, Finish(reason="calls")
-        for choice in choices:
-            # Some end it twice, and give the reason once; an answer that was cut stays cut.
-            if choice.reason is None or (is_complete(choice.reason) and finish.reason is not None):
-                choice.reason = finish.reason or "complete"
-                choice.detail = choice.detail if finish.detail is None else finish.detail
-
-
-class Watch:
-    """Follows an answer to its end, and fills in the caller's `Answer` if there is one.
-
-    `failure` is the error that the provider has reported.
-    """
-
-    __slots__ = ("_answer", "_choice", "_counts", "_ending", "failure")
-
-    def __init__(self, answer: Answer | None, choice: int = 0) -> None:
-        if answer is not None:
-            answer.begin()
-        self._answer = answer
-        self._choice = choice
-        self._counts: dict[str, Any] = {}
-        self._ending = Ending()
-        self.failure: str | None = None
-
-    def read(self, statements: Sequence[Statement]) -> None:
-        """Take in the statements of an event."""
-        self._ending.feed(statements)
-        for statement in statements:
-            if isinstance(statement, Usage):
-                self._counts.update(statement.counts)
-            elif isinstance(statement, Finish) and statement.reason == "error":
-                if statement.choice in (None, self._choice):
-                    self.failure = self.failure or statement.detail or MEANINGS["error"]
-        if self._answer is not None:
-            self._answer.finish = self._ending.of(self._choice)
-            if text := text_in(statements, self._choice):
-                self._answer.add(text)
+        return CutShort(reason, self._detail) if reason in CUTS else None
 
     def end(self, *, ends: bool) -> CutShort | None:
-        """Return how the answer was cut, at the end of its stream; `ends` as for `Ending.cut`."""
-        cut = self._ending.cut(self._choice, ends=ends)
-        if self._answer is not None:
+        """Return how the choice was cut, and tell the `Answer`: its stream has ended."""
+        cut = self.cut(ends=ends)
+        if self.answer is not None:
             # The last counts of a lost stream have not come.
-            if cut is None or self._answer.finish is not None:
-                self._answer.usage = self._counts or None
+            if cut is None or self.answer.finish is not None:
+                self.answer.usage = self.usage or None
             if cut is not None:
-                self._answer.finish = cut.reason
+                self.answer.finish = cut.reason
         return cut
+
+    def _begin(self) -> None:
+        self._reason = self._detail = None
+        self._refusal = ""
+        self._waits_for_tools = self._has_begun = self.paused = False
+
+    def _grow(self, statement: Text | Reasoning | CallDelta) -> None:
+        is_call = isinstance(statement, CallDelta)
+        if self._reason is not None and (statement.text or not is_call):
+            self._begin()  # an agent's next response, which no event begins
+        self._has_begun = True
+        if isinstance(statement, Text) and statement.refusal:
+            self._refusal = (self._refusal + statement.text)[:_QUOTED]
+        elif isinstance(statement, CallDelta) and statement.name and not statement.hosted:
+            self._waits_for_tools = True
+
+    def _finish(self, finish: Finish) -> None:
+        if finish.reason == "error":
+            self.failure = self.failure or finish.detail or MEANINGS["error"]
+        if finish.paused and self.asks_again and not self._waits_for_tools:
+            self.paused, finish = True, Finish(reason="calls")
+        if finish.choice is None and self.choice and not self._has_begun:
+            return  # an answer has one choice unless more of them come
+        # Some end it twice, and give the reason once; an answer that was cut stays cut.
+        if self._reason is None or (is_complete(self._reason) and finish.reason is not None):
+            self._reason = finish.reason or "complete"
+            self._detail = self._detail if finish.detail is None else finish.detail

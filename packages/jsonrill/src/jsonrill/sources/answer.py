@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..errors import CutShort, InvalidJSON, SourceFailed, UnknownSource, truncated
 from ..pipeline import Stage
 from ..providers import Reader
-from ..providers.ending import Ending, Watch
+from ..providers.ending import Ending
 from ..providers.statements import CallDelta, Statement, Text, of_choice, text_in
 from .events import EventReader
 from .explain import quote
@@ -36,7 +36,7 @@ class AnswerText:
     def __init__(self, provider: Any = "auto", *, choice: int = 0) -> None:
         self._reader = Reader(provider)
         self._choice = choice
-        self._ending = Ending()
+        self._ending = Ending(choice)
         self._has_text = False
         # Before the first text: the names of calls, and a choice that has text instead.
         self._calls: dict[str, None] = {}
@@ -49,7 +49,7 @@ class AnswerText:
 
     def read(self, statements: Sequence[Statement]) -> str:
         """Return the text that statements add."""
-        self._ending.feed(statements)
+        self._ending.read(statements)
         text = text_in(statements, self._choice)
         self._has_text = self._has_text or bool(text)
         if not self._has_text:
@@ -74,12 +74,12 @@ class AnswerText:
 
         `ends`: the stream has an event for its end; by default if its provider has one.
         """
-        return self._ending.cut(self._choice, ends=self._reader.ends if ends is None else ends)
+        return self._ending.cut(ends=self._reader.ends if ends is None else ends)
 
     @property
     def failure(self) -> str | None:
         """The error that the provider has reported; None if it has not."""
-        return self._ending.failure(self._choice)
+        return self._ending.failure if self._ending.outcome == "error" else None
 
     @property
     def recognised(self) -> bool:
@@ -221,7 +221,7 @@ class AnswerReader(Stage):
     def __init__(self, options: AnswerOptions, *, sse: bool) -> None:
         self._events = EventReader(options.provider, sse=sse)
         self._reader = Reader(options.provider)
-        self._watch = Watch(options.answer, options.choice)
+        self._ending = Ending(options.choice, options.answer)
         self._wanted: AnswerText | ArgumentText = AnswerText(choice=options.choice)
         if options.tool:
             self._wanted = ArgumentText(options)
@@ -237,7 +237,7 @@ class AnswerReader(Stage):
         """Return the text at the end; raise an error if the source is not what was requested."""
         yield from self._without_prose(self._read(self._events.flush()))
         yield from self._wanted.flush()
-        cut = self._watch.end(ends=self._reader.ends and not self._events.said_done)
+        cut = self._ending.end(ends=self._reader.ends and not self._events.said_done)
         cut = self.cut = None if self._wanted.complete else cut
         if self._prose and cut is not None:
             error = truncated(cut._replace(detail=cut.detail or quote(self._prose)))
@@ -254,12 +254,12 @@ class AnswerReader(Stage):
     def _read(self, events: Iterable[Any]) -> Iterator[str]:
         for event in events:
             statements = self._reader.feed(event)
-            self._watch.read(statements)
+            self._ending.read(statements)
             yield from self._wanted.pieces(statements)
             self.ended = self._wanted.done
-            if self._watch.failure is not None:
-                self._watch.end(ends=True)
-                raise SourceFailed(f"the provider reported an error: {self._watch.failure}")
+            if self._ending.failure is not None:
+                self._ending.end(ends=True)
+                raise SourceFailed(f"the provider reported an error: {self._ending.failure}")
 
     def _without_prose(self, pieces: Iterator[str]) -> Iterator[str]:
         """Return the pieces, but hold the beginning of prose: its end may say why it came."""
