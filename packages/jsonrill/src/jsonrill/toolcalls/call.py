@@ -15,10 +15,11 @@ The arguments come in one of four ways:
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from ..document import ValueBuilder
-from ..errors import DEFAULT_LIMITS, FragmentError, InvalidJSON, LimitExceeded, Limits, Problem
+from ..document import Document
+from ..errors import DEFAULT_LIMITS, FragmentError, InvalidJSON, LimitExceeded, Problem
 from ..fragment import Fragment, FragmentBuilder, Rebuilder, is_foreign
 from ..jsontext import dumps
 from ..parse.machine import Repair
@@ -36,79 +37,66 @@ Status = Literal["streaming", "complete", "error", "truncated"]
 _SPACES: Final = " \t\n\r"
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ToolCall:
     """One call. It grows with the stream; the `args` it returns are safe to keep.
 
-    `error` is what `JsonrillError.to_dict` returns, with offset, line and column in `raw`. `model`
-    is the validated instance, if the schema is a type and the arguments are complete. `hosted`: the
-    provider runs the tool. `answered`: there is a `result`, which may be None.
+    `raw` is the argument text as received. `error` is what `JsonrillError.to_dict` returns, with
+    offset, line and column in `raw`. `model` is the validated instance, if the schema is a type and
+    the arguments are complete. `hosted`: the provider runs the tool. `answered`: there is a
+    `result`, which may be None.
     """
 
-    __slots__ = ("_builder", "_check", "_cut_path", "_fragments", "_has_unread", "_is_broken",
-                 "_is_received", "_is_typed", "_is_void", "_machine", "_options", "_preset", "_raw",
-                 "_rebuilder", "_repairs", "_text", "_value", "_writer", "answered", "encoding",
-                 "error", "event", "has_ended", "hosted", "id", "ids", "index", "is_open",
-                 "is_placeholder", "message_id", "model", "name", "number", "own_id", "result",
-                 "result_is_error", "sends_args", "status")  # fmt: skip
-
-    def __init__(
-        self,
-        id: str,
-        index: int | None = None,
-        message_id: str = "",
-        options: ParseOptions = {},  # noqa: B006
-    ) -> None:
-        self.id = id
-        self.index = index
-        self.message_id = message_id
-        self.name: str | None = None
-        self.status: Status = "streaming"
-        self.error: Problem | None = None
-        self.encoding: Literal["json", "text"] = "json"
-        self.answered = self.result_is_error = self.hosted = False
-        self.result: Any = None
-        self.model: Any = None
-        # Of `Identity`, which documents them.
-        self.number = 0
-        self.ids: list[str] = []
-        self.own_id = True
-        self.is_open = True
-        # Whether its response has ended, and the number of the last event about it.
-        self.has_ended = False
-        self.event = 0
-        # Whether the arguments differ from their text, so that they must be sent with it.
-        self.sends_args = False
-        # Whether the text is a `{}` that came alone. The arguments that some providers send after
-        # it replace it, so it makes no fragments before its end.
-        self.is_placeholder = False
-        self._options = options
-        self._raw = ""
-        # The new argument text and its fragments, until `news` is read.
-        self._text: str | None = None
-        self._fragments: list[Fragment] | None = None
-        # What reads the arguments while they grow, and their value once they have ended.
-        self._machine: Any = None
-        self._builder: FragmentBuilder | None = None
-        self._rebuilder: Rebuilder | None = None
-        self._writer: Writer | None = None
-        self._value: Any = None
-        self._cut_path: Path | None = None
-        self._repairs: list[Repair] = []
-        # Whether the text is not JSON; whether the arguments ended without a character, so that the
-        # end of the response decides if they were cut off; whether something unknown came.
-        self._is_broken = self._is_void = self._has_unread = False
-        # Whether a sender has read it already, which may leave out the name.
-        self._is_received = False
-        self._preset: Any = ABSENT
-        self._check: Check | None = None
-        self._is_typed = False
+    id: str
+    index: int | None = None
+    message_id: str = ""
+    _options: ParseOptions = field(default_factory=ParseOptions)
+    name: str | None = None
+    raw: str = ""
+    status: Status = "streaming"
+    error: Problem | None = None
+    encoding: Literal["json", "text"] = "json"
+    hosted: bool = False
+    answered: bool = False
+    result: Any = None
+    result_is_error: bool = False
+    model: Any = None
+    # Of `Identity`, which documents them.
+    number: int = 0
+    ids: list[str] = field(default_factory=list)
+    own_id: bool = True
+    is_open: bool = True
+    # Whether its response has ended, and the number of the last event about it.
+    has_ended: bool = False
+    event: int = 0
+    # Whether the arguments differ from their text, so that they must be sent with it.
+    sends_args: bool = False
+    # Whether the text is a `{}` that came alone. The arguments that some providers send after it
+    # replace it, so it makes no fragments before its end.
+    is_placeholder: bool = False
+    # The new argument text and its fragments, until `news` is read.
+    _text: str | None = None
+    _fragments: list[Fragment] | None = None
+    # What reads the arguments while they grow, and their value once they have ended.
+    _machine: Any = None
+    _builder: FragmentBuilder | None = None
+    _rebuilder: Rebuilder | None = None
+    _writer: Writer | None = None
+    _value: Any = None
+    _cut_path: Path | None = None
+    _repairs: list[Repair] = field(default_factory=list)
+    # Whether the text is not JSON; whether the arguments ended without a character, so that the end
+    # of the response decides if they were cut off; whether something unknown came.
+    _is_broken: bool = False
+    _is_void: bool = False
+    _has_unread: bool = False
+    # Whether a sender has read it already, which may leave out the name.
+    _is_received: bool = False
+    _preset: Any = ABSENT
+    _check: Check | None = None
+    _is_typed: bool = False
 
     # ---- what users read ----
-
-    @property
-    def raw(self) -> str:
-        """The argument text as received."""
-        return self._raw
 
     @property
     def args(self) -> Any:
@@ -124,14 +112,14 @@ class ToolCall:
         if self._rebuilder is not None:
             return self._rebuilder.live
         if self.encoding == "text":
-            return self._raw
+            return self.raw
         return {} if self.is_placeholder else self._value
 
     def args_until(self, length: int) -> Any:
         """Return the arguments as they were when so much of the text had come."""
-        if length >= len(self._raw):
+        if length >= len(self.raw):
             return self.args
-        text = self._raw[:length]
+        text = self.raw[:length]
         return text if self.encoding == "text" else _read(text, self._options)[0]
 
     @property
@@ -168,8 +156,6 @@ class ToolCall:
             return NotImplemented
         return all(getattr(self, name) == getattr(other, name) for name in _COMPARED)
 
-    __hash__ = None  # type: ignore[assignment]  # it changes
-
     def __repr__(self) -> str:
         return f"<ToolCall {self.id} {self.name} {self.status} {self.raw!r}>"
 
@@ -178,7 +164,7 @@ class ToolCall:
     @property
     def has_text(self) -> bool:
         """True if argument text has arrived."""
-        return bool(self._raw)
+        return bool(self.raw)
 
     @property
     def has_all_args(self) -> bool:
@@ -202,16 +188,18 @@ class ToolCall:
         """Add the arguments of a delta, which come as text, values or fragments."""
         self.hosted = self.hosted or delta.hosted
         self._has_unread = self._has_unread or delta.unread
-        if delta.free and not self._raw:
+        if delta.preset is not ABSENT:
+            self._preset = delta.preset
+        if delta.free and not self.raw:
             self.encoding = "text"
         if delta.received:
             self._receive(delta)
         elif delta.text is not None:
             self._append(delta.text)
-        else:
-            if delta.preset is not ABSENT:
-                self._preset = delta.preset
-            self._append(self._written(delta))
+        elif delta.parts or (self._writer is not None and delta.end is not None):
+            self._append(None if self.status == "error" else self._written(delta))
+        elif delta.value is not ABSENT:
+            self._state(None, delta.value)
 
     def end(self, end: End) -> None:
         """End the arguments, as the provider says; it may repeat them, or state them only now."""
@@ -246,7 +234,7 @@ class ToolCall:
         problem: Problem | None = None
         if value is ABSENT and delta.free:
             value = raw
-        elif value is ABSENT and raw == self._raw and self.status != "streaming":
+        elif value is ABSENT and raw == self.raw and self.status != "streaming":
             value = self.args
         elif value is ABSENT:
             value, problem = ({}, None) if _is_blank(raw) else _read(raw)
@@ -254,7 +242,7 @@ class ToolCall:
         self.status, self.error = delta.status or "complete", delta.error  # type: ignore[assignment]
         if problem is not None and self.status == "complete":
             self.status, self.error = "error", problem
-        self._raw = raw
+        self.raw = raw
         self._freeze(value)
 
     def refuse(self, error: Problem) -> None:
@@ -264,131 +252,116 @@ class ToolCall:
 
     # ---- text, and what becomes text ----
 
-    def _show(self, text: str | None, fragments: list[Fragment] | None) -> None:
-        """Add to the news; there is text at most once."""
-        if text:
-            self._text = text
-        if self._fragments and fragments:
-            self._fragments = self._fragments + fragments
-        elif fragments is not None:
-            self._fragments = self._fragments or fragments
-
     def _add(self, text: str) -> None:
+        """Add to the text and to the news, where there is text at most once."""
+        self._text = text or self._text
         # The string must have no other owner while it grows: then CPython extends it in place.
-        raw = self._raw
-        self._raw = ""
+        raw = self.raw
+        self.raw = ""
         raw += text
-        self._raw = raw
+        self.raw = raw
+
+    def _note(self, fragments: list[Fragment]) -> None:
+        self._fragments = self._fragments + fragments if self._fragments else fragments
 
     def _append(self, text: str | None, *, is_final: bool = False) -> None:
         """Read new text, unless it is a repetition. `is_final`: an empty object is the value."""
         if not text:
             return
-        if self.encoding == "text":
-            self._append_free(text)
-        elif self._is_broken:
-            # Text that is not JSON is kept, too, but not without bound.
-            if len(self._raw) <= self._limits.text:
-                self._add(text)
-                self._show(text, [])
-        elif not (self._raw or is_final) and _is_empty_object(text):
-            self._raw, self.is_placeholder = text, True
-            self._show(text, [])
+        if self.encoding == "text" or self._is_broken:
+            self._append_unread(text)
+        elif not (self.raw or is_final) and _is_empty_object(text):
+            self.is_placeholder = True
+            self._add(text)
+            self._note([])
         elif not self._repeats(text):
             if self.is_placeholder:
-                self._raw, self.is_placeholder = "", False
+                self.raw, self.is_placeholder = "", False
             self._add(text)
-            self._show(text, self._parse(text))
+            self._note(self._parse(text))
+
+    def _append_unread(self, text: str) -> None:
+        """Keep free text, and text that is not JSON, but not without bound."""
+        bound = (self._options.get("limits") or DEFAULT_LIMITS).text
+        if len(self.raw) > bound:
+            return
+        fragments = [Fragment("PartialString", (), text)] if self.encoding == "text" else []
+        if fragments and not self.raw:
+            fragments.insert(0, Fragment("StartString"))
+        self._add(text)
+        self._note(fragments)
+        if len(self.raw) > bound:
+            error = LimitExceeded(f"more than {bound} (text)", limit="text", offset=bound, path=())
+            self._fail(error.locate(self.raw).to_dict())
 
     def _repeats(self, text: str) -> bool:
         """Return whether this text says nothing new after complete arguments."""
         if self.is_placeholder:
             return _is_blank(text) or _is_empty_object(text)
-        return self._is_done and (text == self._raw or _is_empty_object(text))
-
-    @property
-    def _limits(self) -> Limits:
-        return self._options.get("limits") or DEFAULT_LIMITS
-
-    def _append_free(self, text: str) -> None:
-        bound = self._limits.text
-        if len(self._raw) + len(text) > bound:
-            error = LimitExceeded(f"more than {bound} (text)", limit="text", offset=bound, path=())
-            self._fail(error.locate(self._raw + text).to_dict())
-            return
-        start = [] if self._raw else [Fragment("StartString")]
-        self._add(text)
-        self._show(text, [*start, Fragment("PartialString", (), text)])
+        return self._is_done and (text == self.raw or _is_empty_object(text))
 
     def _parse(self, text: str) -> list[Fragment]:
         """Return the fragments of new text; what came before a parser was needed is read first."""
         if self._builder is None:
-            text = self._raw
-            self._builder = FragmentBuilder()
+            text, self._builder = self.raw, FragmentBuilder()
             self._machine = create_machine(self._builder, self._options)
-        problem: Problem | None = None
         try:
             self._machine.feed(text)
         except (InvalidJSON, LimitExceeded) as error:
-            problem = error.to_dict()
-        self._validate()
-        if problem is not None:
+            self._validate()
             self._is_broken = True
-            self._fail(problem)
+            self._fail(error.to_dict())
+        else:
+            self._validate()
         return self._builder.take()
 
     def _written(self, delta: CallDelta) -> str | None:
-        """Return the JSON text of a delta that brings values; None if it brings none."""
+        """Return the JSON text of the values of a delta; None if they cannot be written."""
         try:
-            if delta.parts or (self._writer is not None and delta.end is not None):
-                if self.status == "error":
-                    return None
-                writer = self._writer = self._writer or Writer()
-                text = "".join([writer.write(part) for part in delta.parts])
-                return text if delta.end is None else text + writer.close()
-            if delta.value is not ABSENT and (self.is_placeholder or not self._raw):
+            if not delta.parts and delta.end is None:
                 return dumps(delta.value)
+            writer = self._writer = self._writer or Writer()
+            text = "".join([writer.write(part) for part in delta.parts])
+            return text if delta.end is None else text + writer.close()
         except (ValueError, TypeError, RecursionError) as error:
             self._fail({"code": "INVALID_JSON", "message": str(error)})
-        else:
-            self._compare(None, delta.value)
-        return None
+            return None
 
     # ---- what another jsonrill has read ----
 
     def _receive(self, delta: CallDelta) -> None:
         """Apply the fragments of a sender, or read the text, and follow the sender's verdict."""
         self._is_received = True
-        if delta.status == "error" and self.status == "streaming":
+        if delta.status == "error":
             message = "the sender gave no reason"
             self._fail(delta.error or {"code": "PROVIDER_ERROR", "message": message})
-        text, fragments = delta.text, delta.fragments
+        text, fragments = delta.text or "", delta.fragments
         if self._needs_text(text, fragments):
             self._append(text, is_final=fragments is None)
         elif text or fragments is not None:
-            self._apply(text or "", fragments)
+            self._apply(text, fragments)
         if self.status == "streaming" and delta.status == "complete":
             self._close()
         elif self.status == "streaming" and delta.status == "truncated":
             self._truncate()
 
-    def _needs_text(self, text: str | None, fragments: list[Any] | None) -> bool:
+    def _needs_text(self, text: str, fragments: list[Any] | None) -> bool:
         """Return whether the text is read: where no fragments help, and where it has begun."""
-        if self.encoding == "text" or self._is_broken or self._machine is not None:
+        if self.encoding == "text" or self._machine is not None:
             return True
         if self._rebuilder is not None:
             return False
-        if not fragments:
-            is_empty = self.is_placeholder or (not self._raw and _is_empty_object(text or ""))
-            return fragments is None or is_empty
-        # The fragments of the public generator lose escapes.
-        return bool(text) and any(map(is_foreign, fragments))
+        if fragments:
+            # The fragments of the public generator lose escapes.
+            return bool(text) and any(map(is_foreign, fragments))
+        is_empty = self.is_placeholder or (not self.raw and _is_empty_object(text))
+        return fragments is None or is_empty
 
     def _apply(self, text: str, fragments: list[Any] | None) -> None:
         """Apply fragments; if there are none, or they do not fit, read the text instead."""
         if self.is_placeholder:
             # Arguments replace it; without text, it is the value.
-            self._raw, self.is_placeholder = self._raw if not text else "", False
+            self.raw, self.is_placeholder = self.raw if not text else "", False
         self._add(text)
         try:
             if fragments is None:
@@ -397,23 +370,22 @@ class ToolCall:
                 self._rebuilder = self._rebuilder or Rebuilder()
                 self._rebuilder.feed(fragments)
             is_known = not any(map(is_foreign, fragments))
-            self._show(text, [*map(Fragment.from_dict, fragments)] if is_known else [])
+            self._note([*map(Fragment.from_dict, fragments)] if is_known else [])
             self._validate()
         except (FragmentError, TypeError):
-            self._show(text, None)
-            if self._raw:
+            if self.raw:
                 self._rebuilder = None
-                self._parse(self._raw)
+                self._parse(self.raw)
 
     # ---- the complete arguments, stated by the provider ----
 
     def _state(self, text: str | None, value: Any) -> None:
         """Compare stated arguments with those that came; take them if none came."""
-        if self._raw and not self.is_placeholder:
+        if self.raw and not self.is_placeholder:
             self._compare(text, value)
             return
-        if text is None:
-            value = self._preset if value is ABSENT else value
+        value = self._preset if value is ABSENT else value
+        if text is None and value is not ABSENT:
             is_text = isinstance(value, str) and (value is self._preset or self.encoding == "text")
             text = value if is_text else self._written(CallDelta(value=value))
         self._append(text)
@@ -431,9 +403,9 @@ class ToolCall:
 
     def _fits(self, text: str | None, value: Any) -> bool:
         if self.encoding == "text":
-            return (value if text is None else text) in (ABSENT, None, self._raw)
+            return (value if text is None else text) in (ABSENT, None, self.raw)
         if text is not None:
-            return text == self._raw or (self.complete_args and _read(text) == (self.live, None))
+            return text == self.raw or (self.complete_args and _read(text) == (self.live, None))
         return value is ABSENT or (self.complete_args and _extends(value, self.live))
 
     # ---- the end ----
@@ -443,7 +415,7 @@ class ToolCall:
     ) -> None:
         """Set the final status. With `is_void`, arguments without a character stay undecided."""
         value, is_whole = self.args, not is_cut and error is None
-        is_blank = self._rebuilder is None and _is_blank(self._raw) and self.encoding == "json"
+        is_blank = self._rebuilder is None and _is_blank(self.raw) and self.encoding == "json"
         if self.status != "streaming":
             self._freeze(value)
         elif is_blank and is_whole and not self._has_unread:
@@ -451,12 +423,7 @@ class ToolCall:
                 self._is_void = True
             else:
                 self._complete({})
-        elif self.is_placeholder and is_whole:
-            # It was the value.
-            self.is_placeholder = False
-            self._show(None, self._parse(self._raw))
-            self._complete(self.args)
-        elif not (is_blank or self.is_placeholder) and self._ends(is_whole):
+        elif not is_blank and self._ends(is_whole):
             self._complete(self.args)
         else:
             if error is not None:
@@ -474,11 +441,15 @@ class ToolCall:
 
         JSON says so itself; free text is complete unless the provider says that it was cut.
         """
-        if self.encoding == "text":
+        if self.encoding == "text" or (self.is_placeholder and not is_whole):
             return is_whole
-        if self._machine is None and not self._is_done and not _is_blank(self._raw):
+        if self.is_placeholder:
+            # It was the value.
+            self.is_placeholder = False
+            self._note(self._parse(""))
+        elif self._machine is None and not self._is_done and not _is_blank(self.raw):
             self._rebuilder = None
-            self._parse(self._raw)  # a number at the root is complete only now
+            self._parse("")  # a number at the root is complete only now
         if self._machine is None:
             return self._is_done
         try:
@@ -540,8 +511,8 @@ class ToolCall:
                     check.begin_at(self._machine)
         except Refused as refused:
             self._check = None
-            offset = offset_of(self._raw, refused, self._options)
-            self._fail(violation(refused, (), offset).locate(self._raw).to_dict())
+            offset = offset_of(self.raw, refused, self._options)
+            self._fail(violation(refused, (), offset).locate(self.raw).to_dict())
 
 
 _COMPARED: Final = (
@@ -562,14 +533,13 @@ def _is_empty_object(text: str) -> bool:
 
 def _read(text: str, options: ParseOptions = {}) -> tuple[Any, Problem | None]:  # noqa: B006
     """Return the value of a text, and what is wrong with it."""
-    builder = ValueBuilder()
-    machine = create_machine(builder, options)
+    document = Document(**options)
     try:
-        machine.feed(text)
-        machine.flush()
+        document.feed(text)
+        document.flush()
     except (InvalidJSON, LimitExceeded) as error:
-        return builder.value, error.to_dict()
-    return builder.value, None
+        return document.value, error.to_dict()
+    return document.value, None
 
 
 def _extends(stated: Any, streamed: Any) -> bool:

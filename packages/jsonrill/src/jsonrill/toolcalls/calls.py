@@ -8,10 +8,17 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
-from functools import partial
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from ..errors import DEFAULT_LIMITS, LimitExceeded, Limits, UnknownEvents, refuse_copy
+from ..errors import (
+    DEFAULT_LIMITS,
+    LimitExceeded,
+    Limits,
+    Problem,
+    UnknownEvents,
+    refuse_copy,
+)
 from ..fragment import Fragment
 from ..parse.machine import Repair
 from ..parse.options import ParseOptions, rule_names
@@ -39,6 +46,7 @@ MOST_CALLS: Final = 10_000
 _MOST_EARLY: Final = 256
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class ToolCallUpdate:
     """What one event changed in one call (`call`); None where it changed nothing.
 
@@ -46,32 +54,25 @@ class ToolCallUpdate:
     new. `status` and `error` are there when the status changed, `is_result` when a result came.
     """
 
-    __slots__ = ("_sends_id", "call", "encoding", "error", "function_args", "function_name",
-                 "index", "is_result", "json_update_fragments", "message_id", "status",
-                 "tool_call_id")  # fmt: skip
+    call: ToolCall
+    function_name: str | None = None
+    function_args: str | None = None
+    json_update_fragments: list[Fragment] | None = None
+    status: Status | None = None
+    encoding: str | None = None
+    is_result: bool = False
+    message_id: str = field(init=False)
+    tool_call_id: str = field(init=False)
+    index: int | None = field(init=False)
+    error: Problem | None = field(init=False)
+    _sends_id: bool = field(init=False)
 
-    def __init__(
-        self,
-        call: ToolCall,
-        function_name: str | None = None,
-        function_args: str | None = None,
-        json_update_fragments: list[Fragment] | None = None,
-        status: Status | None = None,
-        encoding: str | None = None,
-        *,
-        is_result: bool = False,
-    ) -> None:
-        self.call = call
-        self.function_name = function_name
-        self.function_args = function_args
-        self.json_update_fragments = json_update_fragments
-        self.status = status
-        self.encoding = encoding
-        self.is_result = is_result
+    def __post_init__(self) -> None:
+        call = self.call
         self.message_id = call.message_id
         self.tool_call_id = call.id
         self.index = call.index
-        self.error = call.error if status == "error" else None
+        self.error = call.error if self.status == "error" else None
         # An id that was made here is not sent where the provider's may still come: the receiver
         # knows the call by its index until then, and makes the same one.
         self._sends_id = call.own_id or call.index is None
@@ -135,7 +136,9 @@ class ToolCalls:
         options: ParseOptions = {"limits": limits or DEFAULT_LIMITS}
         if rules:
             options["repair"], options["on_repair"] = rules, on_repair
-        self._identity: Identity[ToolCall] = Identity(partial(ToolCall, options=options))
+        self._identity: Identity[ToolCall] = Identity(
+            lambda id, index, message_id: ToolCall(id, index, message_id, options)
+        )
         # All calls that are kept, by number; and those whose response has ended.
         self._calls: dict[int, ToolCall] = {}
         self._done: dict[int, ToolCall] = {}
