@@ -13,8 +13,9 @@ that is a `ValueError`, after which nothing can be written. For example, these p
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from json.decoder import scanstring  # type: ignore[attr-defined]  # not in typeshed
-from typing import Final
+from typing import Any, Final
 
 from ..jsontext import dumps, quoted
 from ..paths import ABSENT, Path, format_path
@@ -22,106 +23,90 @@ from .statements import ValueAt
 
 # RFC 9535, normalized paths and the shorthand: .name, [0], ['key'], ["key"].
 _STEP: Final = re.compile(
-    r"\.(?P<name>[^.\[\]'\"\s*]+)|\[(?P<index>[0-9]{1,9})\]"
-    r"|\['(?P<single>(?:[^'\\]|\\.)*)'\]|\[\"(?P<double>(?:[^\"\\]|\\.)*)\"\]",
-    re.DOTALL,
+    r"\.([^.\[\]'\"\s*]+)|\[([0-9]{1,9})\]|\[('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")\]", re.DOTALL
 )
 
 
+@dataclass(slots=True)
+class _Container:
+    path: Path
+    end: str
+    count: int = 0
+
+
+@dataclass(slots=True)
 class Writer:
     """Writes one document: `write` its parts as they come, then `close` it."""
 
-    __slots__ = ("_has_started", "_open", "_path", "_string")
-
-    def __init__(self) -> None:
-        # The open containers: whether each is an object, and the keys or indices that it has.
-        self._open: list[tuple[bool, set[str | int]]] = []
-        # The path of the innermost one, and of the open string.
-        self._path: Path = ()
-        self._string: Path | None = None
-        self._has_started = False
+    # The open containers, the path of the open string, and the paths of all that was written.
+    _open: list[_Container] = field(default_factory=list)
+    _string: Path | None = None
+    _written: set[Path] = field(default_factory=set)
 
     def write(self, part: ValueAt) -> str:
         """Return the text that this part adds."""
         path, is_array = read_path(part.path)
-        value = part.value
+        value: Any = part.value
         if path == self._string:
             if value is not ABSENT and not isinstance(value, str):
                 raise ValueError(f"{part.path} is a string that has not ended")
             text = "" if value is ABSENT else dumps(value)[1:-1]
             return text if part.more else text + self._end_string()
         if value is ABSENT:
-            if part.more or self._has(path):
+            if part.more or path in self._written:
                 return ""
-            text = self._place(path)
-            self._path = path
-            return text + self._begin(is_object=not is_array)
+            return self._place(path) + self._begin(path, is_object=not is_array)
         if isinstance(value, float) and value.is_integer() and abs(value) <= 2**53:
             value = int(value)
-        written = dumps(value)
-        text = self._place(path)
+        text = dumps(value)
+        before = self._place(path)
         if part.more and isinstance(value, str):
-            self._string = path
-            return text + written[:-1]
-        return text + written
+            self._string, text = path, text[:-1]
+        return before + text
 
     def close(self) -> str:
         """Return the text that ends the document."""
-        text = self._end_string() + self._close_to(0)
-        if self._has_started:
-            return text
-        self._has_started = True
-        return "{}"
+        if not self._written:
+            return self._place(()) + "{}"
+        return self._end_string() + "".join([it.end for it in reversed(self._open)])
 
     def _end_string(self) -> str:
         was_open, self._string = self._string is not None, None
         return '"' if was_open else ""
 
-    def _common(self, path: Path) -> int:
-        """Return how many steps of `path` lead through open containers."""
-        common = 0
-        while common < min(len(path), len(self._path)) and path[common] == self._path[common]:
-            common += 1
-        return common
-
-    def _has(self, path: Path) -> bool:
-        """Return whether something has been written at `path`."""
-        common = self._common(path)
-        if common == len(path):
-            return self._has_started
-        return common < len(self._open) and path[common] in self._open[common][1]
-
     def _place(self, path: Path) -> str:
         """Return the text before a value at `path`: what closes and opens, commas and keys."""
-        if self._has_started and not (path and self._open):
-            raise ValueError(f"{format_path(path)} has already been written")
-        common = min(self._common(path), max(len(path) - 1, 0))
-        text = self._end_string() + self._close_to(common + 1)
-        if path and not self._has_started:
-            text = self._begin(is_object=isinstance(path[0], str))
-        self._has_started = True
-        for at in range(common, len(path)):
-            step, (is_object, steps) = path[at], self._open[-1]
-            is_next = step not in steps if isinstance(step, str) else step == len(steps)
-            if not is_next or isinstance(step, str) != is_object:
-                raise ValueError(f"{format_path(path)} does not follow what has been written")
-            text += "," if steps else ""
-            steps.add(step)
-            text += f"{quoted(step)}:" if isinstance(step, str) else ""
-            if at + 1 < len(path):
-                text += self._begin(is_object=isinstance(path[at + 1], str))
-        self._path = path[:-1]
+        text = self._end_string()
+        while self._open and not _is_inside(path, self._open[-1].path):
+            text += self._open.pop().end
+        for depth in range(len(self._open), len(path) + 1):
+            text += self._add(path[:depth])
+            if depth < len(path):
+                text += self._begin(path[:depth], is_object=isinstance(path[depth], str))
         return text
 
-    def _begin(self, *, is_object: bool) -> str:
-        self._open.append((is_object, set()))
+    def _add(self, path: Path) -> str:
+        """Return the comma and the key before a member or element."""
+        if path in self._written:
+            raise ValueError(f"{format_path(path)} has already been written")
+        self._written.add(path)
+        if not path:
+            return ""
+        outer, step = self._open[-1], path[-1]
+        is_next = isinstance(step, str) if outer.end == "}" else step == outer.count
+        if not is_next:
+            raise ValueError(f"{format_path(path)} does not follow what has been written")
+        comma = "," if outer.count else ""
+        outer.count += 1
+        return f"{comma}{quoted(step)}:" if isinstance(step, str) else comma
+
+    def _begin(self, path: Path, *, is_object: bool) -> str:
+        self._open.append(_Container(path, "}" if is_object else "]"))
         return "{" if is_object else "["
 
-    def _close_to(self, count: int) -> str:
-        """Return the text that closes all open containers but the first `count`."""
-        closed = self._open[count:]
-        del self._open[count:]
-        return "".join(["}" if is_object else "]" for is_object, _ in reversed(closed)])
+
+def _is_inside(path: Path, outer: Path) -> bool:
+    return len(path) > len(outer) and path[: len(outer)] == outer
 
 
 def read_path(text: str) -> tuple[Path, bool]:
@@ -135,15 +120,14 @@ def read_path(text: str) -> tuple[Path, bool]:
         if step is None:
             raise ValueError(f"not a JSONPath to one value: {text!r}")
         at = step.end()
-        kind = step.lastgroup or ""
-        steps.append(int(step[kind]) if kind == "index" else _key(kind, step[kind]))
+        name, index, key = step.groups()
+        steps.append(name or (int(index) if index else _unquoted(key)))
     return tuple(steps), is_array
 
 
-def _key(kind: str, text: str) -> str:
-    if "\\" not in text:
-        return text
-    if kind == "single":
-        text = text.replace("\\'", "'").replace('"', '\\"')
-    key: str = scanstring(text + '"', 0, False)[0]
+def _unquoted(text: str) -> str:
+    if text[0] == "'":
+        inner = text[1:-1].replace("\\'", "'").replace('"', '\\"')
+        text = f'"{inner}"'
+    key: str = scanstring(text, 1, False)[0]
     return key

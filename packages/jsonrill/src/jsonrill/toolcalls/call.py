@@ -283,16 +283,15 @@ class ToolCall:
     def _append_unread(self, text: str) -> None:
         """Keep free text, and text that is not JSON, but not without bound."""
         bound = (self._options.get("limits") or DEFAULT_LIMITS).text
-        if len(self.raw) > bound:
+        if len(self.raw) + len(text) > bound:
+            error = LimitExceeded(f"more than {bound} (text)", limit="text", offset=bound, path=())
+            self._fail(error.locate(self.raw + text).to_dict())
             return
         fragments = [Fragment("PartialString", (), text)] if self.encoding == "text" else []
         if fragments and not self.raw:
             fragments.insert(0, Fragment("StartString"))
         self._add(text)
         self._note(fragments)
-        if len(self.raw) > bound:
-            error = LimitExceeded(f"more than {bound} (text)", limit="text", offset=bound, path=())
-            self._fail(error.locate(self.raw).to_dict())
 
     def _repeats(self, text: str) -> bool:
         """Return whether this text says nothing new after complete arguments."""
