@@ -68,7 +68,9 @@ class Writer:
         """Return the text that ends the document."""
         if not self._written:
             return self._place(()) + "{}"
-        return self._end_string() + "".join([it.end for it in reversed(self._open)])
+        text = self._end_string() + "".join([it.end for it in reversed(self._open)])
+        self._open.clear()
+        return text
 
     def _end_string(self) -> str:
         was_open, self._string = self._string is not None, None
