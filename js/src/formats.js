@@ -14,9 +14,9 @@ const READERS = {
   text: "open(url) or useStream(url)",
   calls: "toolCalls(openEvents(url)) or useParts(url)",
   parts: "parts(openEvents(url)) or useParts(url)",
-  raw: "parts(openEvents(url)) or values(content(openEvents(url)))",
-  "ai-sdk": "useChat of the AI SDK, or parts(openEvents(url))",
-  "ag-ui": "a client of AG-UI, or parts(openEvents(url))",
+  raw: "values(content(openEvents(url))), parts(openEvents(url)) or useParts(url)",
+  "ai-sdk": "useChat of the AI SDK, parts(openEvents(url)) or useParts(url)",
+  "ag-ui": "a client of AG-UI, parts(openEvents(url)) or useParts(url)",
 };
 
 /** True for a message with which the wire begins. @param {any} data */

@@ -53,7 +53,9 @@ PAIRS: list[tuple[str, str, Any]] = [
 OF_EVENTS = ("calls", "raw", "parts", "ai-sdk", "ag-ui")
 OF_VALUES = ("deltas", "updates", "fragments", "text")
 MISTAKES = [
-    *itertools.product(OF_EVENTS, ("open", "useValue", "useStream"), ("(openEvents(url))",)),
+    *itertools.product(
+        OF_EVENTS, ("open", "useValue", "useStream"), ("(openEvents(url)) or useParts(url)",)
+    ),
     *itertools.product(OF_VALUES, ("useParts", "toolCalls"), ("open(url)",)),
 ]
 
