@@ -357,6 +357,22 @@ def test_a_state_that_is_not_json_is_refused_and_nothing_changes(state: Any) -> 
         sender.feed([4, state, 5])
 
 
+def test_a_state_with_too_many_levels_is_refused() -> None:
+    sender = Sender()
+    sender.feed(nested(256))
+    for levels in (257, 100_000):
+        with pytest.raises(ValueError, match="levels"):
+            sender.feed(nested(levels))
+    assert sender.feed(nested(256)) is None
+
+
+def nested(levels: int) -> Any:
+    value: Any = 0
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
 @pytest.mark.parametrize(
     ("state", "done", "following"),
     [

@@ -250,7 +250,8 @@ def tokens_of(pointer: Any, limit: int = DEFAULT_LIMITS.depth) -> list[str]:
     is_pointer = type(pointer) is str and pointer[:1] in ("", "/")
     if not is_pointer or _BAD_ESCAPE.search(pointer) or pointer.count("/") > limit:
         raise InvalidMessage(f"{pointer!r:.80} is not a JSON Pointer of at most {limit} levels")
-    return [key.replace("~1", "/").replace("~0", "~") for key in pointer.split("/")[1:]]
+    keys = pointer.split("/")[1:]
+    return [key.replace("~1", "/").replace("~0", "~") for key in keys] if "~" in pointer else keys
 
 
 def resolve(value: Any, pointer: Any) -> Any:
@@ -323,17 +324,17 @@ class Patch:
         key: Any = _index(token) if type(parent) is list else token
         old = _item(parent, token)
         match name, old, arguments:
+            case "append", str(), [str() as new] if len(old) + len(new) <= self._limits.string:
+                # Without a second owner CPython extends a string in place: it is not copied.
+                parent[key] = ""
+                old += new
+                parent[key] = old
             case "set", _, [new] if key == len(parent):
                 parent.append(self.checked(new, depth))
             case "set", _, [new] if old is not ABSENT or type(parent) is dict:
                 parent[key] = self.checked(new, depth)
             case "remove", _, [] if old is not ABSENT and parent is not self._root:
                 del parent[key]
-            case "append", str(), [str() as new] if len(old) + len(new) <= self._limits.string:
-                # Without a second owner CPython extends a string in place: it is not copied.
-                parent[key] = ""
-                old += new
-                parent[key] = old
             case "splice", str() | list(), [start, count, new] if type(new) is type(old):
                 parent[key] = self._splice(old, start, count, self.checked(new, depth))
             case _:

@@ -183,7 +183,7 @@ class ValueReceiver(Stage):
 
     def feed(self, data: Any) -> Iterator[Any]:
         receiver = self._receiver
-        is_text = isinstance(data, bytes | bytearray | memoryview)
+        is_text = isinstance(data, (bytes, bytearray, memoryview))
         for message in self._messages(bytes(data)) if is_text else (data,):
             if receiver.feed(message):
                 yield receiver.value

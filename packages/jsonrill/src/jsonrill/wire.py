@@ -160,10 +160,10 @@ class Receiver:
                         marks = [] if self.ordered else marks
         except InvalidMessage:
             if before is not ABSENT:
-                self.value = before
+                self._patch.value = before
             raise
         if value is not ABSENT:
-            self.value = value
+            self._patch.value = value
         if is_changed and self.ordered:
             self.done = set()
         self.done.update(marks)
@@ -198,8 +198,15 @@ class Sender:
         """
         self._check_open()
         copy = self.copy
-        steps = difference(self._state, state) if copy.n else [["set", "", plain(state)]]
-        value = apply_delta(copy.value, steps)
+        if copy.n:
+            try:
+                steps = difference(self._state, state)
+            except RecursionError:
+                raise ValueError("the state has too many levels") from None
+            value = apply_delta(copy.value, steps)
+        else:
+            value = plain(state)
+            steps = [["set", "", value]]
         if copy.done:
             self._check_done(steps, value)
         marks = [["done", mark] for mark in done if copy.done.isdisjoint(_prefixes(mark))]
