@@ -152,6 +152,10 @@ values("{}", repair=["coma"])
 ValueError: no repair rule is named 'coma': did you mean 'commas'?
 values("{}", limits={"depth": 5})
 ValueError: limits is a Limits object such as Limits(depth=64), not {'depth': 5}
+select("{}", "a", limits=64)
+ValueError: limits is a Limits object such as Limits(depth=64), not 64
+receive([], limits=64)
+ValueError: limits is a Limits object, not 64
 values("{}", Trip, live=True)
 TypeError: live=True shows plain values: leave out live or schema
 values("[" * 300)
@@ -186,6 +190,8 @@ updates("{}", Trip)
 TypeError: the second argument is the mode: pass schema=Trip
 updates("{}", every=0)
 ValueError: every is a number of seconds above 0, not 0
+run_tools([], {}, timeout="5")
+ValueError: timeout is a number of seconds above 0, not '5'
 updates("{}", zero_values=True)
 ValueError: zero_values needs a schema
 fields("[]", list[int])

@@ -102,12 +102,12 @@ class TextSink(FieldSink):
 class ValueSink(FieldSink):
     """The complete values at a field. An array selects its elements, null nothing."""
 
-    __slots__ = ("_limit", "builder", "limit_text", "start", "values")
+    __slots__ = ("builder", "limit", "limit_text", "start", "values")
 
-    def __init__(self, field: str | Path, limit: int) -> None:
+    def __init__(self, field: str | Path) -> None:
         super().__init__(field)
         # The limit of the text of a value, and what tells the machine about it.
-        self._limit = limit
+        self.limit = UNLIMITED
         self.limit_text: Callable[[int], None] = lambda end: None
         # Complete values, each with its offset and path.
         self.values: list[tuple[Any, int, Path]] = []
@@ -127,7 +127,7 @@ class ValueSink(FieldSink):
         self.builder = ValueBuilder(depth)
         self.builder.frames = self.frames
         self.start = offset
-        self.limit_text(offset + self._limit)
+        self.limit_text(offset + self.limit)
         return self.builder
 
     def scalar(self, value: Any, text: str | None, offset: int) -> None:
@@ -209,8 +209,8 @@ class Selection(FieldReader):
     def __init__(
         self, field: str | Path, schema: Any = None, **options: Unpack[ParseOptions]
     ) -> None:
-        limit = (options.get("limits") or DEFAULT_LIMITS).text
-        super().__init__(ValueSink(field, limit), options)
+        super().__init__(ValueSink(field), options)
+        limit = self._sink.limit = (options.get("limits") or DEFAULT_LIMITS).text
         self._reader.limit_text(UNLIMITED)
         self._sink.limit_text = self._reader.limit_text
         # A value that begins in a piece of this size cannot pass the limit in it.

@@ -79,7 +79,7 @@ def run_tools(source: Any, tools: Tools, **options: Any) -> Any:
     """
     check_names(options, RunOptions.__annotations__.keys() - {"keep"})
     timeout, answer = options.pop("timeout", None), options.pop("answer", None)
-    if timeout is not None and not timeout > 0:
+    if timeout is not None and not (isinstance(timeout, int | float) and timeout > 0):
         raise ValueError(f"timeout is a number of seconds above 0, not {timeout!r}")
     reader = EventReader(options.get("provider", "auto"))
     run = ToolRun(tools, reader, **options)

@@ -48,6 +48,8 @@ class Receiver:
     """
 
     def __init__(self, *, limits: Limits = DEFAULT_LIMITS) -> None:
+        if not isinstance(limits, Limits):
+            raise ValueError(f"limits is a Limits object, not {limits!r}")
         self._limits = limits
         self._patch = Patch(None, limits)
         self.n = 0
