@@ -227,7 +227,7 @@ async def test_after_an_upgrade_of_a_rendering_a_reader_starts_again() -> None:
         assert found is not None
         options = Options({})
         wanted = ViewOptions.of({"format": "raw"}, options)
-        chunks = runs.readings.read(log_name("k"), found[0], position, options, wanted, 10)
+        chunks = runs.replays.read(log_name("k"), found[0], position, options, wanted, 10)
         events = SSEDecoder().feed(b"".join([chunk async for chunk in chunks]))
     assert events[0].type == "RESTART"
     assert [event.id for event in events[1:-1]] == [event.id for event in whole]

@@ -177,7 +177,7 @@ def test_a_client_that_leaves_ends_nothing(caplog: pytest.LogCaptureFixture) -> 
         for _ in range(20):
             async with Events(f"{url}/k"):
                 pass
-        while runs.readers or runs.readings._shared:
+        while runs.readers or runs.replays._shared:
             await asyncio.sleep(0.01)
         assert await runs.active("k")
         GATE[0].set()
@@ -193,7 +193,7 @@ def test_a_reader_that_takes_nothing_is_cut_off_without_an_error_in_the_log(
     async def work(runs: Runs, url: str) -> None:
         await runs.start("k", ["x" * 100_000] * 100)
         async with Events(f"{url}/k?format=text", buffer=4096) as stalled:
-            while runs.readers or runs.readings._shared:
+            while runs.readers or runs.replays._shared:
                 await asyncio.sleep(0.05)
             # When it reads on, its response ends without CLOSE, so that it resumes.
             last = b""

@@ -239,7 +239,7 @@ class World:
         options = Options.stored(meta.options)
         wanted = ViewOptions.of({"format": client.format}, options)
         decoder = SSEDecoder()
-        chunks = runs.readings.read(name, head, position, options, wanted, meta.lease)
+        chunks = runs.replays.read(name, head, position, options, wanted, meta.lease)
         try:
             async for chunk in chunks:
                 for event in decoder.feed(chunk):

@@ -34,7 +34,7 @@ STAGES: Final = {
     "calls": ("provider", "schemas", "repair"),
 }
 # The options of updates that need one of these modes.
-_OF_MODE: Final = {
+_MODE_OPTIONS: Final = {
     "PROGRESSIVE": ("zero_values", "only_complete"),
     "REALTIME": ("partial_numbers", "early_literals", "zero_values", "only_complete"),
 }
@@ -172,8 +172,8 @@ class ViewOptions:
         options = {**stream.of("updates"), "mode": mode, "send": self.send, **entity}
         # The creator's options for another mode than the reader's do not apply.
         modes = {mode} if isinstance(mode, str) else {*mode.values(), "REALTIME"}
-        used = {name for mode in modes for name in _OF_MODE.get(mode, ())}
-        unused = {*_OF_MODE["REALTIME"]} - used
+        used = {name for mode in modes for name in _MODE_OPTIONS.get(mode, ())}
+        unused = {*_MODE_OPTIONS["REALTIME"]} - used
         return {name: value for name, value in options.items() if name not in unused}
 
 

@@ -27,7 +27,7 @@ CHUNK_BYTES: Final = 64 << 10
 # Bytes of events that a replay keeps for readers that are behind it.
 TAIL_BYTES: Final = 256 << 10
 # Replays of a process that catch up at the same time.
-REPLAYS: Final = 8
+SLOTS: Final = 8
 # The number of the last event of a log.
 LAST: Final = 999_999
 BROKEN: Final = End("error", "INTERNAL", "the stream cannot be shown in this format")
@@ -82,20 +82,23 @@ class Event(NamedTuple):
     data: bytes
 
 
-def render(work: Rendering, at: Position, item: Record | End) -> Iterator[list[Event]]:
+def render(work: Rendering, record: Position, item: Record | End) -> Iterator[list[Event]]:
     """Yield the events of the record at a position, in steps that take a bounded time."""
     if isinstance(item, End):
-        last = closing(work, [text for texts in work.end(item) for text in texts])
+        last = add_close(work, [text for texts in work.end(item) for text in texts])
         numbers = [*range(len(last) - 1), LAST]
-        yield [_event(at._replace(sub=sub), *it) for sub, it in zip(numbers, last, strict=False)]
+        yield [
+            _event(record._replace(sub=sub), text, name)
+            for sub, (text, name) in zip(numbers, last, strict=False)
+        ]
         return
     first = 0
     for texts in work.feed(item):
-        yield [_event(at._replace(sub=sub), text) for sub, text in enumerate(texts, first)]
+        yield [_event(record._replace(sub=sub), text) for sub, text in enumerate(texts, first)]
         first += len(texts)
 
 
-def closing(work: Rendering, texts: list[str]) -> list[tuple[str, str | None]]:
+def add_close(work: Rendering, texts: list[str]) -> list[tuple[str, str | None]]:
     """Return the data and the names of the last events."""
     events: list[tuple[str, str | None]] = [(text, None) for text in texts]
     return [*events, (DONE, "CLOSE")] if work.closes else events
@@ -113,22 +116,22 @@ async def follow(
     It ends when the log is gone. Lost if the log has other records than those that were read, here
     or, up to `start`, elsewhere.
     """
-    at = Position(log)
+    last = Position(log)
     with store.signals.listen(key) as signal:
         while True:
             signal.clear()
             # The last record is read again to check that it still exists.
-            head, rows = await _read(store, key, max(at.seq - 1, 0), lease)
+            head, rows = await _read(store, key, max(last.seq - 1, 0), lease)
             if head is None:
                 return
-            at.check(head, rows)
-            rows = rows[1:] if at.seq else rows
+            last.check(head, rows)
+            rows = rows[1:] if last.seq else rows
             is_other = any(row.seq == start.seq and row.epoch != start.epoch for row in rows)
             if is_other or head.last < start.seq:
                 raise Lost(LOG_LOST.message)
             yield rows
             if rows:
-                at = at._replace(epoch=rows[-1].epoch, seq=rows[-1].seq)
+                last = last._replace(epoch=rows[-1].epoch, seq=rows[-1].seq)
                 continue
             idle(key, head)
             await wait_for(signal, lease / 3)
@@ -156,7 +159,7 @@ class Replay:
         work: Rendering,
         log: str,
         start: Position,
-        replays: asyncio.Semaphore,
+        slots: asyncio.Semaphore,
     ) -> None:
         self.readers = 0
         self.is_over = False
@@ -168,7 +171,7 @@ class Replay:
         self._size = 0
         self.base = 0
         self._steps = self._render(rows, work, Position(log), start)
-        self._replays = replays
+        self._slots = slots
         self._is_behind = True
         self._step: asyncio.Task[None] | None = None
         self._has_moved = asyncio.Event()
@@ -207,7 +210,7 @@ class Replay:
             self.base += 1
         last = self.position
         while self.position == last and not self.is_over:
-            async with self._replays if self._is_behind else nullcontext():
+            async with self._slots if self._is_behind else nullcontext():
                 await anext(self._steps, None)
             if self._is_behind:
                 await asyncio.sleep(0)
@@ -220,7 +223,7 @@ class Replay:
         await self._steps.aclose()
 
     async def _render(
-        self, rows: AsyncGenerator[list[Row]], work: Rendering, at: Position, start: Position
+        self, rows: AsyncGenerator[list[Row]], work: Rendering, record: Position, start: Position
     ) -> AsyncGenerator[None]:
         """Add the events of the records; yield when records end, and every few milliseconds."""
         clock = asyncio.get_running_loop().time
@@ -231,9 +234,11 @@ class Replay:
                     due, most = clock() + SLICE, self._size + CHUNK_BYTES
                     for row in batch:
                         item = from_bytes(row.data)
-                        at = at._replace(epoch=row.epoch, seq=row.seq)
-                        for events in render(work, at, item):
-                            self._add([it for it in events if it.position.place > start.place])
+                        record = record._replace(epoch=row.epoch, seq=row.seq)
+                        for events in render(work, record, item):
+                            self._add(
+                                [event for event in events if event.position.place > start.place]
+                            )
                             if clock() > due or self._size > most:
                                 yield
                                 due, most = clock() + SLICE, self._size + CHUNK_BYTES
@@ -256,20 +261,20 @@ class Replay:
 
     def _fail(self, work: Rendering, end: End) -> None:
         """Add an error that is not in the log, without an id."""
-        last = closing(work, work.fail(end.error or {}))
+        last = add_close(work, work.fail(end.error or {}))
         data = b"".join([encode_event(text, event=name) for text, name in last])
         self._add([Event(self.position, data)])
         self.is_over = self.is_broken = True
 
 
-class Readers:
-    """The readers of a process. Those who want the same of one log share its furthest replay."""
+class Replays:
+    """The replays of a process. Readers who want the same of one log share the furthest one."""
 
     def __init__(self, store: Store, idle: Idle) -> None:
         self._store = store
         self._idle = idle
         self._shared: dict[tuple[str, str, ViewOptions], Replay] = {}
-        self._replays = asyncio.Semaphore(REPLAYS)
+        self._slots = asyncio.Semaphore(SLOTS)
 
     async def read(
         self,
@@ -291,7 +296,7 @@ class Readers:
             if replay is None or number is None:
                 rows = follow(self._store, key, head.log, position, lease, self._idle)
                 work = rendering(options, wanted)
-                replay, number = Replay(rows, work, head.log, position, self._replays), 1
+                replay, number = Replay(rows, work, head.log, position, self._slots), 1
             replay.readers += 1
             try:
                 while number >= replay.base:

@@ -26,7 +26,7 @@ from jsonrill.eventstream import SSEDecoder, ends_stream
 from .lifecycle import Lifecycle, Limits, Source
 from .log import Head, Lost, NewLog, State, Store, StoreUnavailable, open_store
 from .options import EventOptions, Format, Options, RunOptions, ViewOptions
-from .read import Position, Readers
+from .read import Position, Replays
 from .records import CANCELLED, End
 from .result import Meta, OnEnd, Run, read_end, read_run
 from .sources import check_source, records_of
@@ -79,7 +79,7 @@ class Runs:
         self.limits = Limits(**limits)
         self.store = open_store(store) if isinstance(store, str) else store
         self.lifecycle = Lifecycle(self.store, sources, on_end, lease, takeover, self.limits)
-        self.readings = Readers(self.store, self.lifecycle.attend)
+        self.replays = Replays(self.store, self.lifecycle.attend)
         self.readers = 0
         self.is_stopping = False
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -229,7 +229,7 @@ class Runs:
             stream = Options.stored(meta.options)
             wanted = ViewOptions.of({**options, "format": format}, stream)
             decoder = SSEDecoder(limit=1 << 30)
-            reading = self.readings.read(name, head, position, stream, wanted, meta.lease)
+            reading = self.replays.read(name, head, position, stream, wanted, meta.lease)
             async with aclosing(reading):
                 async for chunk in reading:
                     for event in decoder.feed(chunk):

@@ -85,7 +85,7 @@ async def reply(
     headers = {**HEADERS, **(dialect.headers if dialect else {})}
     if is_head:
         return Response(headers=headers)
-    source = runs.readings.read(name, head, position or Position(), options, wanted, meta.lease)
+    source = runs.replays.read(name, head, position or Position(), options, wanted, meta.lease)
     return EventResponse(runs, source, work, headers, resumes=position is not None)
 
 
