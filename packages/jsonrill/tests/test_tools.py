@@ -203,6 +203,29 @@ def test_a_call_that_goes_wrong_after_its_start_is_reported() -> None:
     assert running.calls[0].status == "error"
 
 
+def test_a_call_that_goes_wrong_while_it_waits_for_its_turn_never_runs() -> None:
+    def item(index: int, key: str, text: str) -> list[Event]:
+        start = {"type": "function_call", "call_id": key, "name": key, "arguments": ""}
+        where = {"item_id": key, "output_index": index}
+        kind = "response.function_call_arguments"
+        return [
+            {"type": "response.output_item.added", "item": {**start, "id": key}, **where},
+            {"type": f"{kind}.delta", "delta": '{"n":1}', **where},
+            {"type": f"{kind}.done", "arguments": text, **where},
+        ]
+
+    ran: list[tuple[str, Any]] = []
+
+    async def slow(n: int) -> None:
+        await asyncio.sleep(0.05)
+
+    tools = {"slow": slow, "other": keeper("other", ran)}
+    events = [*item(0, "slow", '{"n":1}'), *item(1, "other", '{"n":2}')]
+    parts, _ = run(events, tools, concurrency=1)
+    assert not ran and outcomes(parts)["slow"] is None
+    assert "started" not in outcomes(parts)["other"]
+
+
 def keeper(name: str, ran: list[tuple[str, Any]]) -> Callable[..., None]:
     """A tool that takes anything and notes it."""
 

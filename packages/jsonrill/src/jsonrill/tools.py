@@ -242,6 +242,9 @@ class ToolRun:
             job = self._jobs[call.number]
             if job is None or not has_failed:
                 return []
+            if job in self._queue:
+                self._queue.remove(job)
+                return self._refuse(call, _problem(call))
             job.is_revoked = True
             return self._refuse(
                 call, f"the call was started, and then went wrong: {_problem(call)}"
