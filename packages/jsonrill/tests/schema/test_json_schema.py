@@ -113,6 +113,24 @@ def test_nothing_is_fetched() -> None:
         Schema({"$ref": "https://example.com/schema.json"})
 
 
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$id": "https://example.com/a", "$ref": "https://example.com/a#/$defs/n"},
+        {
+            "$id": "https://example.com/a",
+            "$ref": "/b",
+            "$defs": {"b": {"$id": "/b", "type": "null"}},
+        },
+        {"$id": "urn:uuid:deadbeef", "$ref": "urn:uuid:deadbeef#/$defs/n"},
+    ],
+)
+def test_references_to_identifiers_are_judged_at_the_end(schema: dict[str, Any]) -> None:
+    schema = {**schema, "$defs": {**schema.get("$defs", {}), "n": {"type": "null"}}}
+    assert outcome(list("null"), schema) == "valid"
+    assert outcome(list("[1, 2]"), schema)[4] == "type"
+
+
 def test_zeros_of_a_schema() -> None:
     schema = Schema(SCHEMA)
     assert schema.zero(("age",)) == (True, 0)

@@ -46,10 +46,11 @@ class JsonSchemas:
         self._dialect = {"$schema": dialect} if "$schema" in keywords else {}
         home = {key: keywords[key] for key in keywords.keys() - {"$id", "$schema"}}
         resources = [(_HOME, {**self._dialect, **home})]
-        self._registry = self._rs.Registry(resources, retriever=_refuse_fetch)
         is_known = self.has_prefix or self._is_old or "2019-09" in dialect
         if not is_known or _ENTANGLED.search(json.dumps(home)):
             source = {}  # leave everything to the verdict on the complete value
+        else:
+            self._registry = self._rs.Registry(resources, retriever=_refuse_fetch)
         self._source = source
         self._nodes: dict[str, Node] = {"": ANY}
         self._nodes[""] = JsonNode(self, "", validator)
