@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from .parse.machine import Frame, Sink
@@ -17,6 +17,11 @@ _KINDS: Final[dict[Any, str]] = {
 }
 
 
+def kind_of(value: Any) -> str:
+    """Return what a value is, for messages."""
+    return _KINDS.get(type(value), "a number")
+
+
 @dataclass(slots=True, eq=False)
 class Place:
     """Where values are in a document: a pattern with its text, and a name or None.
@@ -29,17 +34,18 @@ class Place:
     text: str
     name: str | None = None
     in_root_array: bool = False
+    is_of_elements: bool = field(init=False)
 
-    @property
-    def is_of_elements(self) -> bool:
-        return self.pattern[-1:] == (ANY_INDEX,)
+    def __post_init__(self) -> None:
+        self.is_of_elements = self.pattern[-1:] == (ANY_INDEX,)
 
     def leads(self, frames: list[Frame], depth: int) -> bool:
         """Return whether the pattern begins with the steps of the first `depth` frames."""
         if depth > len(self.pattern):
             return False
-        for want, frame in zip(self.pattern, frames[:depth], strict=False):
-            if not fits(want, frame.key if frame.is_object else frame.count):
+        for at in range(depth):
+            frame = frames[at]
+            if not fits(self.pattern[at], frame.key if frame.is_object else frame.count):
                 return False
         return True
 
@@ -85,7 +91,7 @@ class Finder(Sink):
             sink.start_string(offset)
 
     def scalar(self, value: Any, text: str | None, offset: int) -> None:
-        sink = self.find(len(self.frames), _KINDS.get(type(value), "a number"), offset)
+        sink = self.find(len(self.frames), kind_of(value), offset)
         if sink is not None:
             sink.scalar(value, text, offset)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 
 from .document import ValueBuilder
 from .errors import DEFAULT_LIMITS, UNLIMITED, CutShort, FieldNotFound, InvalidSchema
-from .finder import Finder, Place
+from .finder import Finder, Place, kind_of
 from .parse.machine import Sink, path_of
 from .parse.options import ParseOptions, create_machine
 from .paths import ANY_INDEX, Path, Wildcard, format_path, parse_path, parse_pattern
@@ -102,7 +102,7 @@ class TextSink(FieldSink):
 class ValueSink(FieldSink):
     """The complete values at a field. An array selects its elements, null nothing."""
 
-    __slots__ = ("builder", "limit", "limit_text", "start", "values")
+    __slots__ = ("_is_list", "builder", "limit", "limit_text", "start", "values")
 
     def __init__(self, field: str | Path) -> None:
         super().__init__(field)
@@ -114,25 +114,32 @@ class ValueSink(FieldSink):
         # What builds the value that is being read, and where it begins.
         self.builder: ValueBuilder | None = None
         self.start = 0
+        # Whether the open container at the field is an array, whose elements are selected.
+        self._is_list = False
 
     def find(self, depth: int, kind: str, offset: int) -> Sink | None:
-        if self.builder is not None:
-            return self.builder
-        if self.reaches(depth, kind):
-            self.found = True
-            if kind == "null" and not self.place.is_of_elements:
-                return None
-        if not self.place.selects(self.frames, depth, kind == "an array"):
-            return None
-        self.builder = ValueBuilder(depth)
-        self.builder.frames = self.frames
-        self.start = offset
-        self.limit_text(offset + self.limit)
+        if self.builder is None and self._selects(depth, kind):
+            self.builder = ValueBuilder(depth)
+            self.builder.frames = self.frames
+            self.start = offset
+            self.limit_text(offset + self.limit)
         return self.builder
 
+    def _selects(self, depth: int, kind: str) -> bool:
+        if self._is_list and depth == len(self.place.pattern) + 1:
+            return True
+        if not self.reaches(depth, kind):
+            return False
+        self.found = True
+        self._is_list = kind == "an array" and not self.place.is_of_elements
+        return self.place.is_of_elements or kind not in ("an array", "null")
+
     def scalar(self, value: Any, text: str | None, offset: int) -> None:
-        super().scalar(value, text, offset)
-        self._take(len(self.frames))
+        depth = len(self.frames)
+        if self.builder is not None:
+            self.builder.scalar(value, text, offset)
+        elif self._selects(depth, kind_of(value)):  # complete: it needs no builder
+            self.values.append((value, offset, path_of(self.frames, 0, depth)))
 
     def text(self, run: str) -> None:
         if self.builder is not None:
@@ -147,6 +154,8 @@ class ValueSink(FieldSink):
         if self.builder is not None:
             self.builder.end_container(offset)
             self._take(len(self.frames) - 1)
+        elif len(self.frames) - 1 == len(self.place.pattern):
+            self._is_list = False
 
     def _take(self, depth: int) -> None:
         """Keep the value if it is complete now."""
@@ -157,9 +166,10 @@ class ValueSink(FieldSink):
             self.limit_text(UNLIMITED)
 
     def takes_values(self) -> bool:
-        if self.builder is not None or not self.place.may_contain(self.frames):
+        depth, size = len(self.frames), len(self.place.pattern)
+        if self.builder is not None or depth > size or not self.place.leads(self.frames, depth):
             return True
-        return self.place.selects(self.frames, len(self.frames), is_array=True)
+        return depth == size and self.place.is_of_elements
 
 
 class FieldReader(Reading):
