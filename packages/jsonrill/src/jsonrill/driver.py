@@ -223,10 +223,9 @@ def _pace(items: Generator[Any], pace: Pace[Any]) -> Generator[Any]:
 
 async def _pace_async(items: AsyncGenerator[Any], pace: Pace[Any]) -> AsyncGenerator[Any]:
     """Yield items in their pace; a held one when it is due, even if the source stalls."""
-    from asyncio import Event, create_task, timeout, wait
+    from asyncio import Queue, create_task, timeout, wait
 
-    slot: list[Any] = []
-    arrived, taken = Event(), Event()
+    queue: Queue[list[Any]] = Queue()
 
     async def read() -> None:
         # All in one task, from the first item to the closing: a source may have opened
@@ -234,35 +233,29 @@ async def _pace_async(items: AsyncGenerator[Any], pace: Pace[Any]) -> AsyncGener
         try:
             async with aclosing(items):
                 async for item in items:
-                    slot.append(item)
-                    arrived.set()
-                    await taken.wait()
-                    taken.clear()
+                    queue.put_nowait([item])
+                    await queue.join()
         finally:
-            arrived.set()
+            queue.put_nowait([])
 
     reader = create_task(read())
     try:
         while True:
             try:
                 async with timeout(pace.timeout):
-                    await arrived.wait()
+                    arrived = await queue.get()
             except TimeoutError:
                 for item in pace.flush():
                     yield item
                 continue
-            arrived.clear()
-            if not slot:
-                for item in pace.flush():
-                    yield item
+            for item in pace.feed(arrived) if arrived else pace.flush():
+                yield item
+            if not arrived:
                 await reader  # raises what the source raised
                 return
-            for item in pace.feed([slot.pop()]):
-                yield item
-            taken.set()
+            queue.task_done()
     finally:
         reader.cancel()
         await wait((reader,))
-        error = None if reader.cancelled() else reader.exception()
-    if error is not None:
-        raise error
+        if not reader.cancelled():
+            reader.exception()  # it was raised, or the loop was left

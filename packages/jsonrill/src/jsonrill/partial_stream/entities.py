@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ..finder import Place
-from ..parse.machine import Frame
 from ..paths import Pattern, fits, parse_pattern
 
 # Text without these characters is a key.
@@ -35,19 +34,6 @@ class Entities:
     def is_default(self) -> bool:
         """True if nothing was declared: the entities are a root array's elements, or the root."""
         return self.places[0].name is None and self.places[0].pattern == ()
-
-    def find(self, frames: list[Frame], depth: int, is_array: bool) -> Place | None:
-        """Return the kind of entity that a value inside the first `depth` frames is, or None."""
-        found = (place for place in self.places if place.selects(frames, depth, is_array))
-        return next(found, None)
-
-    def is_list(self, frames: list[Frame], depth: int) -> bool:
-        """Return whether an array inside the first `depth` frames may have entities in it."""
-        return any(place.is_list(frames, depth) for place in self.places)
-
-    def may_contain(self, frames: list[Frame]) -> bool:
-        """Return whether a value inside these frames may be an entity, or have one in it."""
-        return any(place.may_contain(frames) for place in self.places)
 
 
 def _places(entity: Any) -> list[Place]:

@@ -46,33 +46,35 @@ class EntityFinder(Finder):
     then on. `has_found` tells whether there was an entity, or a list for some.
     """
 
-    __slots__ = ("_begin", "_entities", "_takes_whole", "has_found")
+    __slots__ = ("_begin", "_places", "_takes_whole", "has_found")
 
     def __init__(
-        self, entities: Entities, begin: Callable[[Place, int, int], Sink], takes_whole: bool
+        self, places: list[Place], begin: Callable[[Place, int, int], Sink], takes_whole: bool
     ) -> None:
-        self._entities = entities
+        self._places = places
         self._begin = begin
         self._takes_whole = takes_whole
         self.has_found = False
 
     def find(self, depth: int, kind: str, offset: int) -> Sink | None:
         is_array = kind == "an array"
-        place = self._entities.find(self.frames, depth, is_array)
+        place = self._place(depth, is_array)
         if place is not None:
             self.has_found = True
             return self._begin(place, depth, offset)
-        if is_array and self._entities.is_list(self.frames, depth):
+        if is_array and any(place.is_list(self.frames, depth) for place in self._places):
             self.has_found = True
         return None
 
     def takes_values(self) -> bool:
-        if not self._entities.may_contain(self.frames):
+        if not any(place.may_contain(self.frames) for place in self._places):
             return True
         # An array that is an entity itself is one whatever its type is.
-        return self._takes_whole and bool(
-            self._entities.find(self.frames, len(self.frames), is_array=True)
-        )
+        return self._takes_whole and self._place(len(self.frames), is_array=True) is not None
+
+    def _place(self, depth: int, is_array: bool) -> Place | None:
+        fitting = (one for one in self._places if one.selects(self.frames, depth, is_array))
+        return next(fitting, None)
 
 
 class Entity:
@@ -153,7 +155,7 @@ class PartialStream:
         # With a schema: the text of the open entity, to find the offset of a violation.
         self._text = None if schema is None else SourceText(options.get("prefix", ""))
         takes_whole = set(_GROWING).isdisjoint(self._modes.values())
-        self._finder = EntityFinder(self._entities, self._begin, takes_whole)
+        self._finder = EntityFinder(self._entities.places, self._begin, takes_whole)
         self._machine = create_machine(self._finder, options)
         self.ended = False
         # The number of entities so far, by name, and the one being read.
