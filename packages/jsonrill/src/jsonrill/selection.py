@@ -102,15 +102,18 @@ class TextSink(FieldSink):
 class ValueSink(FieldSink):
     """The complete values at a field. An array selects its elements, null nothing."""
 
-    __slots__ = ("_is_list", "builder", "limit", "limit_text", "start", "values")
+    __slots__ = ("_has_schema", "_is_list", "builder", "limit", "limit_text", "places", "start",
+                 "values")  # fmt: skip
 
-    def __init__(self, field: str | Path) -> None:
+    def __init__(self, field: str | Path, has_schema: bool) -> None:
         super().__init__(field)
         # The limit of the text of a value, and what tells the machine about it.
         self.limit = UNLIMITED
         self.limit_text: Callable[[int], None] = lambda end: None
-        # Complete values, each with its offset and path.
-        self.values: list[tuple[Any, int, Path]] = []
+        # Complete values; and their offsets and paths, for a schema.
+        self.values: list[Any] = []
+        self.places: list[tuple[int, Path]] = []
+        self._has_schema = has_schema
         # What builds the value that is being read, and where it begins.
         self.builder: ValueBuilder | None = None
         self.start = 0
@@ -139,7 +142,7 @@ class ValueSink(FieldSink):
         if self.builder is not None:
             self.builder.scalar(value, text, offset)
         elif self._selects(depth, kind_of(value)):  # complete: it needs no builder
-            self.values.append((value, offset, path_of(self.frames, 0, depth)))
+            self._add(value, offset, depth)
 
     def text(self, run: str) -> None:
         if self.builder is not None:
@@ -161,9 +164,14 @@ class ValueSink(FieldSink):
         """Keep the value if it is complete now."""
         builder = self.builder
         if builder is not None and depth == builder.base:
-            self.values.append((builder.root, self.start, path_of(self.frames, 0, depth)))
+            self._add(builder.root, self.start, depth)
             self.builder = None
             self.limit_text(UNLIMITED)
+
+    def _add(self, value: Any, offset: int, depth: int) -> None:
+        self.values.append(value)
+        if self._has_schema:
+            self.places.append((offset, path_of(self.frames, 0, depth)))
 
     def takes_values(self) -> bool:
         depth, size = len(self.frames), len(self.place.pattern)
@@ -219,7 +227,7 @@ class Selection(FieldReader):
     def __init__(
         self, field: str | Path, schema: Any = None, **options: Unpack[ParseOptions]
     ) -> None:
-        super().__init__(ValueSink(field), options)
+        super().__init__(ValueSink(field, schema is not None), options)
         limit = self._sink.limit = (options.get("limits") or DEFAULT_LIMITS).text
         self._reader.limit_text(UNLIMITED)
         self._sink.limit_text = self._reader.limit_text
@@ -243,12 +251,13 @@ class Selection(FieldReader):
         return values
 
     def _items(self, found: Any) -> Sequence[Any]:
-        found, self._sink.values = self._sink.values, []
+        read: list[Any] = self._sink.values
+        places, self._sink.values, self._sink.places = self._sink.places, [], []
         if self._schema is None:
-            return [value for value, _, _ in found]
+            return read
         values: list[Any] = []
         try:
-            for value, offset, path in found:
+            for value, (offset, path) in zip(read, places, strict=True):
                 values.append(self._schema.validate(value, path, offset))
         except InvalidSchema as error:
             self.fail(error)

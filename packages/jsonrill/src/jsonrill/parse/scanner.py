@@ -14,7 +14,8 @@ from typing import Any, Final
 
 from ..errors import Limits
 
-_NUMBER_CHARACTERS: Final = "[-+.0-9eE]"
+_DIGITS: Final = re.compile(r"[-+.0-9eE]+")
+_TWO_DIGITS: Final = re.compile(r"[-+.0-9eE]{2}")
 
 
 @lru_cache(8)
@@ -40,10 +41,11 @@ def scan(text: str, pos: int, read: Any, limits: Limits, depth: int) -> tuple[An
     except (ValueError, ArithmeticError, RecursionError, StopIteration):
         return None
     size = end - pos
+    room = limits.depth - depth
     if (
         size > limits.string
         or (size > limits.number and _has_long_number(text, pos, end, limits.number))
-        or (size > 2 * (limits.depth - depth) and _is_deeper(value, limits.depth - depth))
+        or (size > 2 * room and _is_deeper(text, pos, end, value, room))
         # A member has five characters or more, with its comma. Keys that come twice count, too.
         or (size > 5 * limits.keys and text.count(":", pos, end) > limits.keys)
     ):
@@ -61,17 +63,19 @@ def _has_long_number(text: str, start: int, end: int, limit: int) -> bool:
     """
     step = max(limit // 2, 1)
     samples = text[start:end:step]
-    for sample in re.finditer(f"{_NUMBER_CHARACTERS}{{2}}", samples):
+    for sample in _TWO_DIGITS.finditer(samples):
         first = max(start + sample.start() * step - limit, start)
         last = min(start + sample.end() * step + limit, end)
-        if any(len(run) > limit for run in re.findall(f"{_NUMBER_CHARACTERS}+", text[first:last])):
+        if any(len(run) > limit for run in _DIGITS.findall(text, first, last)):
             return True
     return False
 
 
-def _is_deeper(value: Any, depth: int) -> bool:
-    """Return whether the containers of this value nest deeper than `depth`."""
-    return any(level >= depth for level, _ in enumerate(_levels(value)))
+def _is_deeper(text: str, start: int, end: int, value: Any, depth: int) -> bool:
+    """Return whether the value in this part of a text has containers nested deeper than `depth`."""
+    # Opening brackets are counted fast, and there are at least as many as levels.
+    brackets = text.count("{", start, end) + text.count("[", start, end)
+    return brackets > depth and any(level >= depth for level, _ in enumerate(_levels(value)))
 
 
 def _levels(value: Any) -> Iterator[list[Any]]:

@@ -247,8 +247,8 @@ class PartialStream:
         Not with `repair`, which may drop what is cut off.
         """
         if not self._is_skipping and not self._options["repair"]:
-            kind = "a number or literal"
-            self._finder.find(len(self._machine.frames), kind, self._machine.pending_offset)
+            depth = len(self._machine.frames)
+            self._finder.find(depth, "a number", self._machine.pending_offset)
 
     def _end(self) -> None:
         """Complete the entity, unless its schema refuses it."""

@@ -132,7 +132,6 @@ class ArgumentText:
         self._queue: list[_Call] = []
         self._current: _Call | None = None
         self._count = 0
-        self._other_names: dict[str, None] = {}
         # True once everything that is needed has arrived.
         self.done = False
 
@@ -143,7 +142,8 @@ class ArgumentText:
             return None
         if self._tool is True:
             return "the answer has no tool calls: leave out tool= to read its text"
-        others = f", but of {', '.join(self._other_names)}" if self._other_names else ""
+        names = dict.fromkeys(entry.call.name or "?" for entry in self._known.values())
+        others = f", but of {', '.join(names)}" if names else ""
         return f"the answer has no call of {self._tool}{others}"
 
     def pieces(self, statements: Sequence[Statement]) -> Iterator[Any]:
@@ -188,7 +188,6 @@ class ArgumentText:
             if not (entry.pieces or is_ended):
                 return
             if self._tool not in (True, entry.call.name):
-                self._other_names[entry.call.name or "?"] = None
                 self._queue.pop(0)
                 continue
             yield from self._texts_of(entry, is_ended)

@@ -111,7 +111,8 @@ class EventReader(Stage):
             return (element,) if self._reader is None else self._checked((element,))
         if self._text is None:
             self._text = EventText(sse=self._sse)
-        return self._checked(self._text.feed(as_text(element)))
+        text = element if isinstance(element, str) else bytes(element)
+        return self._checked(self._text.feed(text))
 
     def flush(self, cut: CutShort | None = None) -> Iterator[Any]:
         """Return the last event; raise an error if none was recognised."""
@@ -153,7 +154,3 @@ class EventReader(Stage):
             problem = f"none of {number} elements is an event of a known provider; the first is"
         hint = f"A source is {ACCEPTED}; `provider=` takes a function for other events"
         return f"{problem} {describe(self._first)}. {hint}"
-
-
-def as_text(element: Any) -> str | bytes:
-    return element if isinstance(element, str) else bytes(element)
