@@ -18,6 +18,7 @@ The modules are in the order in which data passes them. A module imports only th
     errors.py        the error tree and the limits
     parse/           text → events, strict or repairing
     document.py      text → a value that grows: `Document`
+    finder.py        values at places: what `select` and `updates` share
     fragment.py      fragments, their wire form, `Parser`, `Rebuilder`
     schema/          types and JSON Schemas
     partial_stream/  text → updates in five modes
