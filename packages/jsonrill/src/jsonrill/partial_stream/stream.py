@@ -58,13 +58,10 @@ class EntityFinder(Finder):
 
     def find(self, depth: int, kind: str, offset: int) -> Sink | None:
         is_array = kind == "an array"
+        is_list = is_array and any(place.is_list(self.frames, depth) for place in self._places)
         place = self._place(depth, is_array)
-        if place is not None:
-            self.has_found = True
-            return self._begin(place, depth, offset)
-        if is_array and any(place.is_list(self.frames, depth) for place in self._places):
-            self.has_found = True
-        return None
+        self.has_found = self.has_found or is_list or place is not None
+        return None if place is None else self._begin(place, depth, offset)
 
     def takes_values(self) -> bool:
         if not any(place.may_contain(self.frames) for place in self._places):
