@@ -114,14 +114,9 @@ function ofCalls(recording) {
   const wrong = calls.find((call) => call.states.at(-1)?.status === "error");
   if (wrong !== undefined) {
     const fault = wrong.outline.faults[0];
-    const what = fault ? inWords(fault, wrong.text) : wrong.message;
+    const what = `Invalid arguments of ${wrong.name || "a call"}: ${fault ? inWords(fault, wrong.text) : wrong.message}`;
     const todo = fault ? remedy(fault, wrong.text, null) : GENERAL;
-    return ofTrack(
-      recording,
-      wrong,
-      `Invalid arguments of ${wrong.name || "a call"}: ${what}`,
-      `${todo} A strict tool schema prevents it.`,
-    );
+    return ofTrack(recording, wrong, what, `${todo} A strict tool schema prevents it.`);
   }
   const open = recording.isEnded ? calls.find((call) => call.states.at(-1)?.status === "truncated") : undefined;
   return open ? ofTrack(recording, open, `Cut off: the call of ${open.name || "a tool"} is not complete`, CUTS.lost[1]) : null;

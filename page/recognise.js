@@ -59,10 +59,8 @@ function material(kind, items, note = "") {
  */
 function withItems(kind, items, values, source, isStream) {
   if (kind === "text" && values.length > 1 && values.every((value) => typeof value === "string")) {
-    return material(
-      kind,
-      items.map(({ at }, index) => ({ data: values[index], at })),
-    );
+    const texts = items.map(({ at }, index) => ({ data: values[index], at }));
+    return material(kind, texts);
   }
   if (kind === "text") {
     const isPrinted = PRINTED.test(source.trimStart());

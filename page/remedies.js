@@ -7,10 +7,7 @@ export const CUTS = {
   length: ["Cut off: the model reached its token limit", "Raise the token limit of the request (max_tokens), or ask for less."],
   filtered: ["Cut off: a content filter stopped the answer", "Change the prompt, or the settings of the content filter."],
   refused: ["Refused: the model declined to answer", "Change the prompt. The request itself was accepted."],
-  lost: [
-    "Cut off: the stream ended before the answer did",
-    "Request it again: the connection broke, or the copy stops too early.",
-  ],
+  lost: ["Cut off: the stream ended before the answer did", "Request it again: the connection broke, or the copy is too short."],
   "": ["Cut off: the text ends too early", "Request it again, or use what is there: jsonrill.partial(text) reads it."],
 };
 
@@ -23,18 +20,12 @@ const REMEDIES = [
   [/^the end/, /./, /./, "Remove what follows the document."],
   [/./, /^/, /^[\u00a0\u200b-\u200d\u2060\u3000\ufeff]/, "Replace the special space with an ordinary one, or remove it."],
   [/./, /^$/, /^<[!?a-z]/i, "This is HTML or XML, often an error page of a proxy. Look at the status of the response."],
-  [/./, /^$/, /^[+-]?(?:NaN|Infinity)/, "Write null: JSON has no NaN and no Infinity."],
+  [/./, /^/, /^[+-]?(?:NaN|Infinity)/, "Write null: JSON has no NaN and no Infinity."],
   [/./, /^$/, /./, "Ask for JSON only: without words or a code fence around it."],
   [/./, /./, /^['‘’“”`]/, "Use double quotes: JSON has no others."],
   [/./, /,$/, /^[}\]]/, "Remove the comma before the closing bracket."],
   [/./, /./, /^(?:\/[/*]|#)/, "Remove the comment: JSON has none."],
-  [
-    /./,
-    /./,
-    /^(?:True|False|None|undefined)\b/i,
-    "Write true, false or null in lower case. This is the output of another language.",
-  ],
-  [/./, /./, /^[+-]?(?:NaN|Infinity)/, "Write null: JSON has no NaN and no Infinity."],
+  [/./, /./, /^(?:True|False|None|undefined)\b/i, "Write true, false or null in lower case: JSON has no other words."],
   [/^':'/, /./, /./, "Put a colon between the key and its value."],
   [/^'[tfn]/, /./, /./, "Write the whole word true, false or null, or put another word in double quotes."],
   [/^a digit$/, /[-+.\de]$/i, /./, "Complete the number: a digit has to follow."],
@@ -48,6 +39,8 @@ const REMEDIES = [
   [/./, /[:[,]$/, /^\p{L}/u, "Put the word in double quotes, or ask for structured output (a JSON Schema)."],
   [/./, /./, /^[\n\r\t]/, "Write the line break or tab in the string as \\n or \\t."],
   [/./, /\\(?:u[\da-f]{0,3})?$/i, /./, "Write the backslash twice: this is not an escape of JSON."],
+  [/./, /./, /^\\/, "Remove the backslash: outside strings JSON has none. If there are many, the text is escaped twice."],
+  [/]/, /"$/, /^:/, "Put the key and its value in braces: an array has no keys."],
   [/]/, /./, /^}/, "Close the array with ] first."],
   [/}/, /./, /^]/, "Close the object with } first."],
   [/./, /["\d}\]el]$/, /^["\d{[;]/, "Put a comma between the two values."],
@@ -55,6 +48,12 @@ const REMEDIES = [
   [/./, /./, /^[\p{L}\p{N}]/u, "Write only a number, true, false or null without quotes: put everything else in double quotes."],
 ];
 export const GENERAL = "Correct the text at the mark, or ask for structured output (a JSON Schema).";
+
+/** Characters that cannot be seen, or not in quotes. @type {Record<string, string>} */
+const NAMES = {
+  ...{ "\n": "a line break", "\r": "a line break", "\t": "a tab", " ": "a space", "\u00a0": "a no-break space" },
+  ...{ "'": "a single quote", "`": "a backtick" },
+};
 
 /**
  * Say what was expected and what was found.
@@ -64,17 +63,7 @@ export const GENERAL = "Correct the text at the mark, or ask for structured outp
 export function inWords({ code, message, expected, offset }, text) {
   if (code === "LIMIT_EXCEEDED" || expected === "") return message;
   const character = String.fromCodePoint(text.codePointAt(offset) ?? 32);
-  /** @type {Record<string, string>} */
-  const names = {
-    "\n": "a line break",
-    "\r": "a line break",
-    "\t": "a tab",
-    "'": "a single quote",
-    " ": "a space",
-    "\u00a0": "a no-break space",
-    "`": "a backtick",
-  };
-  return `expected ${expected}, but got ${names[character] ?? `‘${character}’`}`;
+  return `expected ${expected}, but got ${NAMES[character] ?? `‘${character}’`}`;
 }
 
 /**

@@ -70,19 +70,11 @@ export class Server {
    * @returns {Promise<string>}
    */
   async publish(options, records) {
-    const headers = { "content-type": "application/json" };
-    const { id } = await this.#request("v1/streams", {
-      method: "POST",
-      headers,
-      body: JSON.stringify({ ...options, keep: KEEP }),
-    });
-    for (const body of bodies(records)) {
-      await this.#request(`v1/streams/${id}/events`, {
-        method: "POST",
-        headers: { "content-type": "application/x-ndjson" },
-        body,
-      });
-    }
+    const created = { "content-type": "application/json" };
+    const stream = JSON.stringify({ ...options, keep: KEEP });
+    const { id } = await this.#request("v1/streams", { method: "POST", headers: created, body: stream });
+    const headers = { "content-type": "application/x-ndjson" };
+    for (const body of bodies(records)) await this.#request(`v1/streams/${id}/events`, { method: "POST", headers, body });
     await this.#request(`v1/streams/${id}/close`, { method: "POST" });
     return id;
   }

@@ -23,7 +23,7 @@ NOT_CODE: Final = (
 )
 DOCUMENTED: Final = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 WEB: Final = re.compile(r"\.(js|mjs|ts|jsx|tsx|css|html)$")
-BLOCK_COMMENT: Final = re.compile(r"/\*.*?\*/|<!--.*?-->", re.DOTALL)
+BLOCK_COMMENT: Final = re.compile(r"(?<![^\s(])/\*.*?\*/|<!--.*?-->", re.DOTALL)
 
 
 class Part(NamedTuple):

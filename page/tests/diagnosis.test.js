@@ -51,6 +51,8 @@ const BROKEN = {
   "a missing comma": ['{"a": 1 "b": 2}', /expected ',' or '}'/, "line 1, column 9, in root", /Put a comma/],
   "a missing colon": ['{"a" [1]}', /expected ':'/, "line 1, column 6, in root.a", /Put a colon/],
   "the wrong bracket": ['{"a": [1}', /expected ',' or ']'/, "line 1, column 9, in root.a", /Close the array/],
+  "a text that is escaped twice": ['{\\"a\\": 1}', /but got ‘\\’/, "line 1, column 2, in root", /escaped twice/],
+  "a key in an array": ['["a": 1]', /but got ‘:’/, "line 1, column 5, in root", /in braces/],
   "a leading zero": ['{"a": 007}', /but got ‘0’/, "line 1, column 8, in root.a", /without leading zeros/],
   "half an escape": ['{"a": "\\u12G4"}', /hexadecimal/, "line 1, column 12, in root.a", /backslash twice/],
   "a key without quotes": ["{a: 1}", /expected a key/, "line 1, column 2, in root", /key in double quotes/],
