@@ -369,3 +369,17 @@ def test_cuttings(mode: Mode, rows: Any, cut: int, data: st.DataObject) -> None:
         assert verdicts == {
             at: "COMPLETED" if judge.is_valid(row) else "ERROR" for at, row in enumerate(rows)
         }
+
+
+@pytest.mark.parametrize("repair", [False, True])
+@pytest.mark.parametrize(
+    ("text", "offset"), [('[1,{"a":2}]', 1), ('{"x":1,"y":{"a":2}}', 5), ('{"x":[1,{"a":2}]}', 6)]
+)
+def test_a_violation_is_found_at_its_place_before_an_object(
+    text: str, offset: int, repair: bool
+) -> None:
+    for cut in ([text], list(text)):
+        first = next(
+            iter(updates(cut, "ONE-BY-ONE", entity="x", schema={"type": "object"}, repair=repair))
+        )
+        assert first.error is not None and first.error["offset"] == offset

@@ -557,9 +557,8 @@ class RepairMachine(Tokens):
 
     def _may_quote(self, text: str, pos: int, before: str) -> int:
         """Tell whether a quotation inside a string may begin with the quote before `pos`."""
-        if before.isalnum() or (before and before in _ENDS_WORDS):
-            return NO
-        if not before and self._state == KEY:  # `{""a"": 1}`: CSV doubles quotes
+        # No key begins with a quotation: in `{""a"": 1}` the quotes are doubled, as in CSV.
+        if before.isalnum() or (before in _ENDS_WORDS if before else self._state == KEY):
             return NO
         if pos == len(text) or text[pos] in "[{" or text[pos] in SPACES:
             return NO

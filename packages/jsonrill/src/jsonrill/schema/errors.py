@@ -107,7 +107,9 @@ class SourceText:
         """Return the error of the value at `path`, which begins last in this text."""
         text = "".join(self._pieces)
         start = self._start - self._base
-        end = start + offset_of(text[start:], refused, options)
+        # Inside a container, because repair reads a text differently at the root.
+        inside = {**options, "prefix": "[" if path else ""}
+        end = start + offset_of(text[start:], refused, inside)
         error = violation(refused, path, self._base + end)
         error.line, error.column = self._place(text, end)
         return error
@@ -117,7 +119,8 @@ def offset_of(text: str, refused: Refused, options: Mapping[str, Any]) -> int:
     """Return where the refused value or key, or else what is around it, begins in a text."""
     from ..fragment import Parser
 
-    parser = Parser(**{name: options[name] for name in options.keys() - {"prefix", "on_repair"}})
+    parser = Parser(**{name: options[name] for name in options.keys() - {"on_repair"}})
+    wanted = (0, *refused.path) if options.get("prefix") else refused.path
     fragments: list[Any] = []
     try:
         fragments += parser.feed(text)
@@ -132,9 +135,9 @@ def offset_of(text: str, refused: Refused, options: Mapping[str, Any]) -> int:
     ]
     if parser.pending is not None:
         starts.append((parser.pending[0], parser.pending[2]))
-    around = [(len(path), offset) for path, offset in starts if path == refused.path[: len(path)]]
+    around = [(len(path), offset) for path, offset in starts if path == wanted[: len(path)]]
     # The first one of the innermost.
-    return max(around, key=itemgetter(0), default=(0, 0))[1]
+    return max(0, max(around, key=itemgetter(0), default=(0, 0))[1])
 
 
 def violation(refused: Refused, path: Path, offset: int | None) -> InvalidSchema:
