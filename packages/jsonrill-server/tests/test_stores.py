@@ -21,6 +21,7 @@ from jsonrill_server.log import (
     State,
     Store,
     StoreFull,
+    Write,
     open_store,
 )
 from support import SLACK
@@ -123,6 +124,19 @@ async def test_a_write_renews_the_lease(here: Store, there: Store) -> None:
 
 
 @on_two
+async def test_a_log_may_be_claimed_and_ended_in_one_write(here: Store, there: Store) -> None:
+    head = await created(here)
+    end = Write(head, 60, [b"end"], State.ENDING, head.epoch + 1)
+    now = await here.append("k", head, 60, [b"a"])
+    assert await there.try_write("k", end) is None  # it would be the second record
+    ended = await there.try_write("k", replace(end, head=now))
+    assert ended is not None and (ended.last, ended.state) == (2, State.ENDING)
+    assert (await here.read("k", 1))[1] == [Row(2, head.epoch + 1, b"end")]
+    with pytest.raises(Fenced):
+        await here.append("k", now, 60, [b"late"])
+
+
+@on_two
 async def test_of_many_claims_one_succeeds(here: Store, there: Store) -> None:
     epoch = (await created(here)).epoch
     claims = [store.claim("k", 60, epoch=epoch) for store in (here, there) * 5]
@@ -204,10 +218,10 @@ async def test_an_owner_makes_room_at_its_own_expense_only(here: Store, there: S
 
 @on_two
 async def test_what_is_not_used_expires(here: Store, there: Store) -> None:
-    head = await created(here, "short", lease=0.0, keep=0.05)
+    head = await created(here, "short", lease=0.0, keep=0.5)
     await here.append("short", head, 0.0, [b"x"])
     await created(here, "long", lease=0.0)
-    await asyncio.sleep(0.2)
+    await asyncio.sleep(0.7)
     assert await there.expire() == ["long"]
     assert await here.read("short", 0) == (None, [])
 

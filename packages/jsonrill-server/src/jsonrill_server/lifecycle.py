@@ -15,10 +15,10 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from .log import Fenced, Head, Lost, State, Store, StoreError, cancel
+from .log import Fenced, Head, State, Store, StoreError, Write, cancel, next_epoch
 from .options import Options
 from .produce import Production, Writer
-from .records import LOG_LOST, PRODUCER_LOST, PRODUCER_STOPPED, End, Record, end_of_answer
+from .records import PRODUCER_LOST, PRODUCER_STOPPED, End, Record, end_of_answer, to_bytes
 from .result import Meta, OnEnd, Run, read_all, read_run
 from .sources import call, records_of
 
@@ -104,15 +104,18 @@ class Lifecycle:
         return records_of(lambda: function(run, **meta.args), options.given.get("input"))
 
     async def end(self, name: str, end: End) -> bool:
-        """Claim a log and end it; False if it has ended. Its writer calls `on_end`."""
-        head = await self.store.claim(name, self.lease)
-        if head is None:
-            return False
-        meta = Meta.parse(head.meta)
-        try:
-            await Writer(self.store, name, head, meta.lease).finish(end, _last_state(meta))
-        except Fenced:
-            return False
+        """Claim a log and end it in one write; False if it has ended.
+
+        Its writer is fenced by that, and calls `on_end`.
+        """
+        while True:
+            head, _ = await self.store.read(name, 0, 0)
+            if head is None or head.closed:
+                return False
+            meta, epoch = Meta.parse(head.meta), next_epoch(head.epoch)
+            write = Write(head, meta.lease, [to_bytes(end)], _last_state(meta), epoch)
+            if await self.store.try_write(name, write) is not None:
+                break
         if name in self.running:
             self.running[name].stop(end)
         return True
@@ -145,10 +148,7 @@ class Lifecycle:
 
     async def _write_records(self, production: Production, meta: Meta) -> End:
         """Write what a source yields; return how it ended."""
-        try:
-            end = await production.run()
-        except Lost:
-            return LOG_LOST
+        end = await production.run()
         if end is not None:
             return end
         _, records, _ = await read_all(self.store, production.writer.key)

@@ -100,7 +100,7 @@ class NewLog:
 class Write:
     """Records to add after the head that a writer knows. The lease is renewed.
 
-    A claim is a write without records that changes the epoch; it may follow a later record.
+    A claim changes the epoch. Without records it may follow a later record.
     """
 
     head: Head

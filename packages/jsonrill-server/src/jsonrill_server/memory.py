@@ -91,4 +91,5 @@ def follows(write: Write, head: Head | None) -> bool:
     """Return whether a log has the head that a writer knows."""
     if head is None or (head.epoch, head.state) != (write.head.epoch, write.head.state):
         return False
-    return head.last == write.head.last or write.epoch != head.epoch
+    is_claim = write.epoch != head.epoch and not write.records
+    return is_claim or head.last == write.head.last

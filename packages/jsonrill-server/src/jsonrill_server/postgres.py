@@ -95,7 +95,7 @@ WITH head AS (
     UPDATE jsonrill.logs SET epoch = %(next_epoch)b, last = last + %(count)b,
         state = %(next_state)b, ends = {CLOCK} + %(lease)b, size = size + %(size)b, used = {CLOCK}
     WHERE key = %(key)b AND epoch = %(epoch)b AND state = %(state)b
-        AND (last = %(last)b OR epoch <> %(next_epoch)b)
+        AND (last = %(last)b OR (epoch <> %(next_epoch)b AND %(count)b = 0))
     RETURNING {_HEAD}
 ), added AS (
     INSERT INTO jsonrill.records SELECT log, %(last)b + number, epoch, data

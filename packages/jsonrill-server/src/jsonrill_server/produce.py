@@ -115,6 +115,8 @@ class Production:
         try:
             while not self._reading.done() or self._waiting:
                 await self._write()
+        except Lost:
+            return LOG_LOST
         finally:
             await cancel(self._reading)
         if self._stopped is not None:

@@ -110,9 +110,10 @@ if op == 'create' then
 elseif op == 'write' then
   local head = load(key)
   if not head or head.epoch ~= given.epoch or head.state ~= given.state then return false end
-  if head.last ~= given.last and given.next_epoch == given.epoch then return false end
+  local is_claim = given.next_epoch ~= given.epoch and given.count == 0
+  if head.last ~= given.last and not is_claim then return false end
   for i = 4, #ARGV do
-    redis.call('RPUSH', list(key), head.epoch .. ':' .. ARGV[i])
+    redis.call('RPUSH', list(key), given.next_epoch .. ':' .. ARGV[i])
   end
   head.epoch, head.state, head.ends = given.next_epoch, given.next_state, now + given.lease
   head.last, head.size = head.last + given.count, head.size + given.size

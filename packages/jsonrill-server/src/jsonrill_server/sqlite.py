@@ -65,7 +65,8 @@ ON CONFLICT DO NOTHING RETURNING {HEAD}
 WRITE: Final = f"""
 UPDATE logs SET epoch = :next_epoch, last = last + :count, state = :next_state,
     until = :now + :lease, size = size + :size, used = :now
-WHERE key = :key AND epoch = :epoch AND state = :state AND (last = :last OR epoch <> :next_epoch)
+WHERE key = :key AND epoch = :epoch AND state = :state
+    AND (last = :last OR (epoch <> :next_epoch AND :count = 0))
 RETURNING {HEAD}
 """
 READ: Final = "SELECT seq, epoch, data FROM records WHERE log = ? AND seq > ? ORDER BY seq LIMIT ?"
