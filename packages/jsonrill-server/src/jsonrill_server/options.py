@@ -141,7 +141,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class ViewOptions:
-    """What a reader gets. Modes by name are pairs, so that equal views can be shared."""
+    """What a reader gets. Modes by name are pairs, so that equal options are one key."""
 
     format: Format = "updates"
     mode: str | tuple[tuple[str, str], ...] = "REALTIME"

@@ -115,7 +115,10 @@ def _is_called(source: Any) -> bool:
 
 
 async def _called(source: Any) -> Any:
-    """Return the source itself, or what a function or coroutine returns."""
+    """Return the source itself, or what a function or coroutine returns.
+
+    A function that needs the event loop fails in a thread, and is called again in the loop.
+    """
     if not _is_called(source):
         return await source if isawaitable(source) else source
     try:
@@ -123,8 +126,7 @@ async def _called(source: Any) -> Any:
     except RuntimeError as error:
         if "no running event loop" not in str(error):
             raise
-        source = source()
-        return await source if isawaitable(source) else source
+        return await _called(source())
 
 
 async def call(function: Callable[..., Any], *arguments: Any) -> Any:
