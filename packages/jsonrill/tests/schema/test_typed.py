@@ -21,6 +21,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PlainValidator,
     RootModel,
     TypeAdapter,
     computed_field,
@@ -390,6 +391,20 @@ def test_a_validator_that_needs_other_fields_waits_for_the_object() -> None:
 
     stop = {"name": "Rome", "day": "2024-05-01"}
     assert last(list(json.dumps({"least": 1, "stop": stop})), Outer).stop.name == "Rome"
+
+    def above_low(value: int, info: Any) -> int:
+        if value < (info.data or {}).get("low", 99):
+            raise ValueError("below low")
+        return value
+
+    class Heights(BaseModel):
+        low: int
+        maximum: Annotated[int, AfterValidator(above_low)] | None = None
+        plain: Annotated[int, PlainValidator(above_low)] = 0
+        all: list[Annotated[int, AfterValidator(above_low)]] = []
+
+    text = '{"low": 1, "maximum": 2, "plain": 3, "all": [4]}'
+    assert last(list(text), Heights) == Heights.model_validate_json(text)
 
 
 def test_what_user_code_may_change_is_shown_and_not_refused() -> None:

@@ -73,8 +73,8 @@ class Node:
         """Return whether a value of this kind may be valid."""
         return self.is_quiet or kind in self.kinds
 
-    def refuse_kind(self, kind: str) -> Refused:
-        """Return why a value of this kind is refused."""
+    def refuse_kind(self, kind: str) -> Refused | None:
+        """Return why a value of this kind, which is not one of `kinds`, is refused."""
         return Refused("type", f"{name_of(kind)} is not allowed")
 
     def refuse_start(self, value: Any, kind: str = "") -> Refused | None:
@@ -98,9 +98,7 @@ class Node:
         shared = max((len(commonprefix([text, other])) for other in near), default=0)
         begin = quote(text[: shared + 1])
         message = f"no allowed value begins with {begin}: {list_allowed(texts)}"
-        refused = Refused(self.text_rule, message)
-        refused.allowed = tuple(texts)
-        return refused
+        return Refused(self.text_rule, message, allowed=tuple(texts))
 
     def choose(self, container: Any, step: str | int | None) -> Node:
         """Return the node for the inside of a container, in which the child at `step` is open."""
@@ -119,6 +117,10 @@ class Node:
         if refused is not None:
             raise refused
         return value
+
+    def close(self, value: Any) -> Any:
+        """Return what a complete value becomes that is not part of another one."""
+        return self.finish(value)
 
     def show(self, value: Any) -> Any:
         """Return what is shown of an open string or of the children of a container, or `ABSENT`."""
@@ -163,12 +165,11 @@ def first_refusal(node: Node, value: Any, refused: Refused) -> Refused:
         for step in range(len(value)) if isinstance(value, list) else value:
             try:
                 child = inside.child(step)
-            except Refused as forbidden:
-                return forbidden.below((*path, step))
-            try:
                 child.finish(value[step])
             except Refused as inner:
                 path = (*path, step)
+                if inner.is_key:
+                    return inner.below(path)
                 node, value, refused = child, value[step], inner
                 break
         else:
@@ -355,7 +356,7 @@ class Check:
         self._shown = ABSENT
         self.changed = True
         try:
-            return self._node.finish(value)
+            return self._node.close(value)
         except Refused as refused:
             raise first_refusal(self._node, value, refused) from None
 

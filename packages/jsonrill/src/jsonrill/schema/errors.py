@@ -31,13 +31,16 @@ def library(module: str, extra: str, user: str) -> Any:
 class Refused(Exception):
     """A value is invalid; `path` leads from the checked value to the part that is wrong."""
 
-    allowed: tuple[Any, ...] = ()
+    # True if the key itself is wrong, not its value.
     is_key = False
 
-    def __init__(self, rule: str, message: str, path: Path = ()) -> None:
+    def __init__(
+        self, rule: str, message: str, path: Path = (), allowed: tuple[Any, ...] = ()
+    ) -> None:
         super().__init__(message)
         self.rule = rule
         self.path = path
+        self.allowed = allowed
 
     def below(self, path: Path) -> Refused:
         """Turn this into the refusal of the value around, in which the checked one is at `path`."""
@@ -65,8 +68,9 @@ def list_allowed(values: Collection[Any]) -> str:
 
 def forbid_key(rule: str, key: str, keys: Collection[str]) -> Refused:
     """Return the refusal of a key that is not one of `keys`."""
-    refused = Refused(rule, f"the key {quote(key)} is not allowed: {list_allowed(keys)}")
-    refused.allowed, refused.is_key = tuple(keys), True
+    message = f"the key {quote(key)} is not allowed: {list_allowed(keys)}"
+    refused = Refused(rule, message, allowed=tuple(keys))
+    refused.is_key = True
     return refused
 
 

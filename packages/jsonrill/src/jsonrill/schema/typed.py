@@ -48,7 +48,8 @@ _NO_RULES: Final = frozenset(
     ("type", "ref", "metadata", "serialization", "strict", "items_schema", "fail_fast")
 )
 _CHANGES_TEXT: Final = ("strip_whitespace", "to_lower", "to_upper")
-_FUNCTIONS: Final = frozenset(("function-before", "function-wrap", "function-after"))
+_BEFORE: Final = frozenset(("function-before", "function-wrap"))
+_FUNCTIONS: Final = _BEFORE | {"function-after"}
 _CLASSES: Final = frozenset(("model", "dataclass"))
 # Types that are another one, in JSON mode.
 _SAME: Final = {"custom-error": "schema", "default": "schema", "json-or-python": "json_schema"}
@@ -82,7 +83,7 @@ class Types:
         while core["type"] == "definitions":
             self._definitions.update((part["ref"], part) for part in core["definitions"])
             core = core["schema"]
-        self.root = core
+        self.root = self.same(core)
 
     def node(self, core: Core | None, config: Core) -> Node:
         """Return the node of a core schema."""
@@ -97,11 +98,12 @@ class Types:
     def _make(self, core: Core, config: Core) -> Node:
         if core["type"] == "any":
             return ANY
+        if core is not self.root and _needs_other_fields(core):
+            return UNKNOWN
         inner = core
         while inner["type"] in _FUNCTIONS or inner["type"] in _CLASSES:
             inner = self.same(inner["schema"])
-        node = _NODES.get(inner["type"], TypedNode)(self, core, config)
-        return UNKNOWN if node.needs_fields and core is not self.root else node
+        return _NODES.get(inner["type"], TypedNode)(self, core, config)
 
     def same(self, core: Core) -> Core:
         """Return the core schema that this one refers to, or is the same as."""
@@ -136,8 +138,8 @@ class TypedNode(Node):
         # The classes of partial instances: of the model or dataclass, of a root model around it.
         self.partial: Any = None
         self.partial_root: Any = None
-        # Whether functions of the user see the value, and whether one reads the other fields.
-        self.has_code = self.needs_fields = False
+        # Whether functions of the user see the value.
+        self.has_code = False
         self.inner, self.config = self._unwrap(core, config)
         name = self.inner["type"]
         self.kinds = _KINDS.get(name, EVERY)
@@ -158,23 +160,16 @@ class TypedNode(Node):
         """Return what is inside the classes and functions around it, and its configuration."""
         while core["type"] in _FUNCTIONS or core["type"] in _CLASSES:
             if core["type"] in _FUNCTIONS:
-                self._add_function(core)
+                self.has_code = True
             elif core.get("root_model"):
                 self.partial_root = partial_class(core["cls"])
             else:
                 self.partial = partial_class(core["cls"])
-            self.is_quiet = self.is_quiet or bool(core.get("custom_init"))
+            sees_first = core["type"] in _BEFORE or core.get("custom_init")
+            self.is_quiet = self.is_quiet or bool(sees_first)
             config = core.get("config") or config
             core = self._types.same(core["schema"])
         return core, core.get("config") or config
-
-    def _add_function(self, core: Core) -> None:
-        self.has_code = True
-        self.is_quiet = self.is_quiet or core["type"] != "function-after"
-        # A function of the class itself has the reference of the class, or is inside.
-        is_of_field = not (self.partial or self.partial_root or "ref" in core)
-        has_info = core["function"]["type"] == "with-info"
-        self.needs_fields = self.needs_fields or is_of_field and has_info
 
     @property
     def _judge(self) -> Any:
@@ -186,12 +181,12 @@ class TypedNode(Node):
         """Return the node of a part of this type."""
         return self._types.node(core, self.config)
 
-    def refuse_kind(self, kind: str) -> Refused:
+    def refuse_kind(self, kind: str) -> Refused | None:
         try:
             judge(self._judge, ZEROS[kind], name_of(kind))
         except Refused as refused:
             return refused
-        return Node.refuse_kind(self, kind)
+        return None
 
     def choose(self, container: Any, step: str | int | None) -> Node:
         return self if kind_of(container) in self.kinds else UNKNOWN
@@ -201,6 +196,9 @@ class TypedNode(Node):
 
     def finish(self, value: Any, made: list[Any] | None = None) -> Any:
         return value if type(value) is self.unchanged else judge(self._judge, value)
+
+    def close(self, value: Any) -> Any:
+        return judge(self._judge, value, is_whole=True)
 
     def show(self, value: Any) -> Any:
         if self.is_hidden:
@@ -225,7 +223,9 @@ class Listed(TypedNode):
         is_literal = inner["type"] == "literal"
         values = inner["expected"] if is_literal else inner["members"]
         self.values = [value.value if isinstance(value, Enum) else value for value in values]
-        is_simple = all(type(value) in (str, int, bool, type(None)) for value in self.values)
+        # Before 2.11, pydantic takes every value for an enum's None.
+        simple = (str, int, bool, type(None)) if is_literal else (str, int, bool)
+        is_simple = all(type(value) in simple for value in self.values)
         is_number = inner.get("sub_type") in ("int", "float")
         if not is_simple or inner.get("missing") or is_number:
             return
@@ -417,10 +417,11 @@ _NODES: Final[dict[str, type[TypedNode]]] = {
 }
 
 
-def judge(validator: Any, value: Any, name: str = "") -> Any:
+def judge(validator: Any, value: Any, name: str = "", *, is_whole: bool = False) -> Any:
     """Return what pydantic makes of a complete value; raise `Refused` if it is invalid.
 
-    `name` is what a message calls the value.
+    `name` is what a message calls the value. If user code raises another exception, that is its
+    verdict on the whole, and none on a part: `ABSENT`.
     """
     from pydantic_core import ValidationError
 
@@ -435,7 +436,9 @@ def judge(validator: Any, value: Any, name: str = "") -> Any:
     except RecursionError as error:
         raise Refused("depth", f"the value cannot be validated: {error}") from None
     except Exception as error:
-        raise Refused(type(error).__name__, f"a validator failed: {error}") from None
+        if is_whole:
+            raise Refused(type(error).__name__, f"a validator failed: {error}") from None
+        return ABSENT
 
 
 def _explain(error: Any, value: Any, name: str) -> Refused:
@@ -453,6 +456,19 @@ def _explain(error: Any, value: Any, name: str) -> Refused:
         if is_index or isinstance(value, dict) and step in value:
             path, value = (*path, step), value[step]
     return Refused(first["type"], message, path)
+
+
+def _needs_other_fields(core: Core) -> bool:
+    """Return whether a validator inside reads `info`, in which the other fields are."""
+    part: Any = core
+    while isinstance(part, dict) and part["type"] not in _CLASSES:
+        function = part.get("function")
+        inner = part.get("schema") or part.get("items_schema") or part.get("values_schema")
+        if isinstance(function, dict) and function.get("type") == "with-info":
+            # A validator of a class itself has the reference of the class.
+            return "ref" not in part or inner is None or inner["type"] not in _CLASSES
+        part = inner
+    return False
 
 
 def _paths(name: str, field: Core, config: Core) -> list[list[Any]]:
