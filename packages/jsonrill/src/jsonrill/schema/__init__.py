@@ -18,9 +18,7 @@ from .errors import Refused, violation
 from .typed import compile_type, is_partial
 
 # Of a schema without a type they tell that an array is meant rather than its elements.
-_ARRAY_KEYWORDS: Final = frozenset(
-    ("items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains")
-)
+_ARRAY_KEYWORDS: Final = {"items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains"}
 
 __all__ = ["Check", "Refused", "Schema", "is_partial"]
 

@@ -98,7 +98,7 @@ class Node:
         shared = max((len(commonprefix([text, other])) for other in near), default=0)
         begin = quote(text[: shared + 1])
         message = f"no allowed value begins with {begin}: {list_allowed(texts)}"
-        return Refused(self.text_rule, message, allowed=tuple(texts))
+        return Refused(self.text_rule, message, allowed=texts)
 
     def choose(self, container: Any, step: str | int | None) -> Node:
         """Return the node for the inside of a container, in which the child at `step` is open."""

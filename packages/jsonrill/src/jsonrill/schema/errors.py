@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from codecs import getincrementaldecoder
 from collections import deque
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from importlib import import_module
 from itertools import islice
 from operator import itemgetter
@@ -34,13 +34,11 @@ class Refused(Exception):
     # True if the key itself is wrong, not its value.
     is_key = False
 
-    def __init__(
-        self, rule: str, message: str, path: Path = (), allowed: tuple[Any, ...] = ()
-    ) -> None:
+    def __init__(self, rule: str, message: str, allowed: Sequence[Any] = ()) -> None:
         super().__init__(message)
         self.rule = rule
-        self.path = path
-        self.allowed = allowed
+        self.path: Path = ()
+        self.allowed = tuple(allowed)
 
     def below(self, path: Path) -> Refused:
         """Turn this into the refusal of the value around, in which the checked one is at `path`."""
@@ -69,7 +67,7 @@ def list_allowed(values: Collection[Any]) -> str:
 def forbid_key(rule: str, key: str, keys: Collection[str]) -> Refused:
     """Return the refusal of a key that is not one of `keys`."""
     message = f"the key {quote(key)} is not allowed: {list_allowed(keys)}"
-    refused = Refused(rule, message, allowed=tuple(keys))
+    refused = Refused(rule, message, allowed=[*keys])
     refused.is_key = True
     return refused
 

@@ -22,7 +22,6 @@ _MASK: Final = "the value"
 _LONGEST: Final = 300
 # Keywords that lead to parts.
 _INSIDE: Final = frozenset(("properties", "additionalProperties", "items", "prefixItems"))
-_CHOICES: Final = frozenset(("anyOf", "oneOf"))
 # What makes a part mean something else on its own: names and references that are not local.
 _ENTANGLED: Final = re.compile(
     r'"\$(id|schema|anchor|(dynamic|recursive)(Ref|Anchor))": |"\$ref": "(?!#["/])'
@@ -124,7 +123,7 @@ class JsonNode(Node):
             self._rule = self.text_rule if listed else "false"
             self.kinds = self.kinds & {kind_of(value) for value in listed}
             self.texts = sorted({value for value in listed if isinstance(value, str)})
-        for keyword in _CHOICES & part.keys():
+        for keyword in part.keys() & {"anyOf", "oneOf"}:
             places = [f"{self._pointer}/{keyword}/{index}" for index in range(len(part[keyword]))]
             kinds = [self._schemas.node(place).kinds for place in places]
             self.kinds, self._rule = self.kinds & frozenset().union(*kinds), keyword
@@ -181,7 +180,7 @@ def _explain(error: Any) -> Refused:
         is_named = _MASK in message
         message = message.replace(_MASK, shown, 1) if is_named else f"{message}, not {shown}"
     message = message if len(message) <= _LONGEST else message[:_LONGEST] + "…"
-    return Refused(rule, message, tuple(error.instance_path))
+    return Refused(rule, message).below(tuple(error.instance_path))
 
 
 def _refuse_fetch(uri: str) -> Any:

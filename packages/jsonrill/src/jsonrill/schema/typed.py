@@ -124,8 +124,7 @@ class Types:
                 core = {"type": "definition-ref", "schema_ref": core["ref"]}
             definitions = [*self._definitions.values()]
             core = {"type": "definitions", "schema": core, "definitions": definitions}
-        settings: Any = config or None
-        return SchemaValidator(core, settings)
+        return SchemaValidator(cast(Any, core), cast(Any, config or None))
 
 
 class TypedNode(Node):
@@ -145,12 +144,9 @@ class TypedNode(Node):
         self.kinds = _KINDS.get(name, EVERY)
         if self.kinds == {"string"} and self.config.get("coerce_numbers_to_str"):
             self.kinds = {"string", "number"}
-        rules = {
-            **{key.removeprefix("str_"): self.config[key] for key in self.config},
-            **self.inner,
-        }
+        changes = [self.inner.get(rule, self.config.get(f"str_{rule}")) for rule in _CHANGES_TEXT]
         # True if the value is shown when it is complete.
-        self.is_hidden = name != "str" or self.has_code or any(map(rules.get, _CHANGES_TEXT))
+        self.is_hidden = name != "str" or self.has_code or any(changes)
         has_rules = any(key.startswith(("str_", "allow_inf")) for key in self.config)
         is_plain = core is self.inner and not has_rules and _NO_RULES.issuperset(core)
         # The Python type of values that pydantic neither changes nor refuses.
@@ -232,8 +228,6 @@ class Listed(TypedNode):
         kinds = {kind_of(value) for value in self.values}
         if "number" in kinds or "boolean" in kinds:
             kinds |= {"number", "boolean"}  # true equals 1, and 1.0 equals 1
-        if self.config.get("coerce_numbers_to_str"):
-            kinds.add("number")
         self.kinds = kinds
         self.texts = sorted(value for value in self.values if isinstance(value, str))
         self.text_rule = "literal_error" if is_literal else "enum"
@@ -259,13 +253,12 @@ class Container(TypedNode):
         keys = self.part(inner.get("keys_schema"))
         has_text_keys = keys is ANY or getattr(keys, "unchanged", None) is str
         self.is_hidden = self.has_code or name not in ("list", "dict") or not has_text_keys
-        self._parts = inner.get("values_schema" if name == "dict" else "items_schema")
+        self._parts: Any = inner.get("values_schema" if name == "dict" else "items_schema")
 
-    def child(self, step: str | int) -> Node:
+    def child(self, step: Any) -> Node:
         parts = self._parts
         if not isinstance(parts, list):
             return self.part(parts)
-        assert isinstance(step, int)
         # Of a tuple one element may stand for many.
         many = self.inner.get("variadic_item_index", len(parts))
         if step < many:
@@ -455,7 +448,7 @@ def _explain(error: Any, value: Any, name: str) -> Refused:
         is_index = isinstance(value, list) and isinstance(step, int) and step < len(value)
         if is_index or isinstance(value, dict) and step in value:
             path, value = (*path, step), value[step]
-    return Refused(first["type"], message, path)
+    return Refused(first["type"], message).below(path)
 
 
 def _needs_other_fields(core: Core) -> bool:
