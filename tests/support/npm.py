@@ -102,7 +102,8 @@ def project(folder: Path, modules: Path) -> Path:
 
 def built_page(example: Path, folder: Path) -> Path:
     """The page of an example with React, made by Vite in this folder; its types are checked."""
-    shutil.copytree(example / "web", folder, dirs_exist_ok=True)
+    made = shutil.ignore_patterns("node_modules", "dist")
+    shutil.copytree(example / "web", folder, dirs_exist_ok=True, ignore=made)
     # The tools have the packages of the examples: nothing is installed twice.
     tools = json.loads((TOOLS / "package.json").read_text("utf8"))["devDependencies"]
     example_needs = json.loads((example / "web" / "package.json").read_text("utf8"))
