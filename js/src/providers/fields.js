@@ -116,7 +116,7 @@ export function finished(stated, fields = {}, native = null) {
   const isWorse = behind != null && REASONS.indexOf(behind) > REASONS.indexOf(outer ?? "complete");
   const word = isWorse || outer === null ? (native ?? stated) : stated;
   const reason = isWorse ? behind : outer === undefined ? "lost" : (outer ?? behind ?? null);
-  const detail = reason === "error" ? String(word) : (fields.detail ?? null);
+  const detail = fields.detail ?? (reason === "error" ? String(word) : null);
   const malformed = reason === "error" && /^malformed/i.test(String(word));
   return { kind: "finish", ...fields, reason, detail, malformed };
 }

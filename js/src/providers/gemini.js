@@ -33,7 +33,8 @@ export function translate(event) {
     const choice = asIndex(candidate, "index") ?? 0;
     const parts = items(asObject(candidate, "content"), "parts").flatMap((part) => partStatements(part, message, choice));
     const reason = first(candidate, "finishReason", "finish_reason");
-    return reason ? [...parts, finished(reason, { message, choice })] : parts;
+    const detail = asText(candidate, "finishMessage", "finish_message");
+    return reason ? [...parts, finished(reason, { message, choice, detail })] : parts;
   });
   const feedback = asObject(event, "promptFeedback", "prompt_feedback");
   const blocked = asText(feedback, "blockReason", "block_reason");

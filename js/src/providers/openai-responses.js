@@ -42,6 +42,9 @@ export function translate(event) {
     return text === null ? [] : [{ kind: "text", text, choice: 0, block: index, refusal: true }];
   }
   if (THOUGHTS.includes(type)) return textOf("reasoning", text, 0, index);
+  // An empty line comes between two summaries of the reasoning.
+  const isNext = type === "response.reasoning_summary_part.added" && asIndex(event, "summary_index", "summaryIndex");
+  if (isNext) return textOf("reasoning", "\n\n", 0, index);
   if (type.startsWith("response.output_item.")) {
     return itemStatements(asObject(event, "item"), index, type.endsWith(".done"));
   }

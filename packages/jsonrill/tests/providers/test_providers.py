@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from jsonrill import Answer, ToolCalls, content, parts, tool_calls
+from jsonrill.errors import SourceFailed
 from jsonrill.providers import Reader, recognise
 from jsonrill.providers.statements import Finish, Text
 from support import ROOT
@@ -116,6 +117,23 @@ def test_a_function_may_return_statements_or_dicts() -> None:
 def test_anything_else_from_a_function_is_a_type_error(returned: Any) -> None:
     with pytest.raises(TypeError, match="must return a list of statements"):
         Reader(lambda event: returned).feed({})
+
+
+@pytest.mark.parametrize(
+    "event, message",
+    [
+        ({"throttlingException": {"message": "slow down"}}, "slow down"),
+        (
+            {"candidates": [{"finishReason": "MALFORMED_FUNCTION_CALL", "finishMessage": "f(x"}]},
+            "f\\(x",
+        ),
+    ],
+)
+def test_an_error_is_raised_with_the_words_of_the_provider(
+    event: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(SourceFailed, match=message):
+        list(content([event]))
 
 
 def test_an_unknown_name_is_refused_with_a_hint() -> None:

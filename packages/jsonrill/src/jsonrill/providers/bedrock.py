@@ -8,7 +8,9 @@ from .fields import as_id, as_index, as_text, failed, finished, usage
 from .statements import Begin, CallDelta, End, Reasoning, Statement, Text
 
 EVENTS = frozenset(
-    "messageStart contentBlockStart contentBlockDelta contentBlockStop messageStop".split()
+    "messageStart contentBlockStart contentBlockDelta contentBlockStop messageStop"
+    " internalServerException modelStreamErrorException validationException throttlingException"
+    " serviceUnavailableException".split()
 )
 
 

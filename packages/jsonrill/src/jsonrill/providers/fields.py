@@ -83,9 +83,10 @@ def finished(
     """
     word = worse(word, native)
     reason = finish_reason(word)
+    spelled = str(getattr(word, "value", word))
     if reason == "error":
-        detail = str(getattr(word, "value", word))
-    malformed = reason == "error" and str(detail).lower().startswith("malformed")
+        detail = detail or spelled
+    malformed = reason == "error" and spelled.lower().startswith("malformed")
     return Finish(message, choice, reason, detail, malformed, last, word == "pause_turn")
 
 

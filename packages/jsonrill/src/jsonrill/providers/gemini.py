@@ -38,7 +38,8 @@ def translate(event: dict[str, Any]) -> list[Statement]:
         for part in items(as_object(candidate, "content"), "parts"):
             statements += _part(part, message, choice)
         if reason := first(candidate, "finishReason", "finish_reason"):
-            statements.append(finished(reason, message, choice))
+            why = as_text(candidate, "finishMessage", "finish_message")
+            statements.append(finished(reason, message, choice, detail=why))
     blocked = as_object(event, "promptFeedback", "prompt_feedback")
     if reason := as_text(blocked, "blockReason", "block_reason"):
         why = as_text(blocked, "blockReasonMessage", "block_reason_message")

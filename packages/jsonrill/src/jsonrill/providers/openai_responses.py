@@ -16,6 +16,8 @@ from .statements import Begin, CallDelta, End, Keep, Reasoning, Result, Statemen
 REFUSAL = "response.refusal.delta"
 TEXTS = ("response.output_text.delta", REFUSAL)
 THOUGHTS = ("response.reasoning_text.delta", "response.reasoning_summary_text.delta")
+# A summary of the reasoning begins; an empty line comes between two of them.
+SUMMARY = "response.reasoning_summary_part.added"
 # The items that are calls → the field that holds their arguments.
 CALLS = {"function_call": "arguments", "mcp_call": "arguments", "custom_tool_call": "input"}
 # The events about their arguments, without the `.delta` or `.done` at the end.
@@ -35,6 +37,8 @@ def translate(event: dict[str, Any]) -> list[Statement]:
         return [Text(text, 0, index, kind == REFUSAL)] if text else []
     if kind in THOUGHTS:
         return [Reasoning(text, 0, index)] if text else []
+    if kind == SUMMARY and as_index(event, "summary_index", "summaryIndex"):
+        return [Reasoning("\n\n", 0, index)]
     if kind.startswith("response.output_item."):
         return item_statements(as_object(event, "item"), index, done=kind.endswith(".done"))
     return _arguments(kind, index, event) or _lifecycle(kind, as_object(event, "response"))
