@@ -36,7 +36,7 @@ export function translate(event) {
       return [{ kind: "begin", message: asId(event, "runId") }];
     case "RUN_FINISHED":
       // What jsonrill itself writes of an answer that is not complete.
-      return [finished(asObject(event, "result").finishReason, { last: true })];
+      return [finished(asObject(event, "result").finishReason)];
     case "RUN_ERROR":
       return [failed(event)];
     default:

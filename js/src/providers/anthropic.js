@@ -37,7 +37,7 @@ export function translate(event) {
       return reason === null ? [] : [...usage(event, "usage"), finished(reason)];
     }
     case "message_stop":
-      return [{ kind: "finish", last: true }];
+      return [{ kind: "finish" }];
     case "error":
       return [failed(event.error)];
     default:

@@ -107,7 +107,7 @@ export function errorText(error) {
  * The statement of the provider's word for why a response has ended. `native` is the word of the provider behind
  * a gateway.
  * @param {unknown} stated
- * @param {{message?: string | null, choice?: number | null, last?: boolean, detail?: string | null}} [fields]
+ * @param {{message?: string | null, choice?: number | null, detail?: string | null}} [fields]
  * @param {unknown} [native]
  * @returns {Finish}
  */
@@ -136,11 +136,10 @@ function reasonOf(word) {
 /**
  * The statement of a provider's error.
  * @param {unknown} error
- * @param {boolean} [last]
  * @returns {Finish}
  */
-export function failed(error, last = true) {
-  return { kind: "finish", reason: "error", detail: errorText(error), last };
+export function failed(error) {
+  return { kind: "finish", reason: "error", detail: errorText(error) };
 }
 
 /**

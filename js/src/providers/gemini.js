@@ -110,7 +110,7 @@ function interaction(event) {
     case "interaction.completed": {
       // Its only word for an answer that reached its limit.
       const word = about.status === "incomplete" ? "max_tokens" : about.status;
-      return [...usage(about, "usage"), finished(word, { last: true })];
+      return [...usage(about, "usage"), finished(word)];
     }
     case "error":
       return [failed(event.error)];

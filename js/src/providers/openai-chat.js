@@ -107,7 +107,7 @@ function translate(event, message) {
     const native = first(one, "native_finish_reason", "nativeFinishReason");
     return [...shown, finished(reason, { message, choice }, native)];
   });
-  return [...statements, ...usage(event, "usage"), ...(error ? [failed(error, false)] : [])];
+  return [...statements, ...usage(event, "usage"), ...(error ? [failed(error)] : [])];
 }
 
 /**

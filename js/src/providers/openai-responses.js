@@ -105,6 +105,6 @@ function lifecycle(type, response) {
   const output = items(response, "output").flatMap((item, index) => itemStatements(item, index, true));
   const details = asObject(response, "incomplete_details", "incompleteDetails");
   const why = details.reason || type.replace("response.", "");
-  const finish = type === "response.failed" ? failed(response.error) : finished(why, { last: true });
+  const finish = type === "response.failed" ? failed(response.error) : finished(why);
   return [...output, ...usage(response, "usage"), finish];
 }

@@ -44,9 +44,9 @@
  * A response has ended: this one, or (without message and choice) everything that is open. `reason`:
  * why, if the event says it; else it is complete, unless another event says something else. `detail`:
  * what the provider says of that, the message of an error, for instance. `malformed`: the calls that
- * are not complete are malformed. `last`: no event of this response follows.
+ * are not complete are malformed.
  * @typedef {{kind: "finish", message?: string | null, choice?: number | null,
- *   reason?: Reason | null, detail?: string | null, malformed?: boolean, last?: boolean}} Finish
+ *   reason?: Reason | null, detail?: string | null, malformed?: boolean}} Finish
  */
 /** How an answer ended. @typedef {import("./finish.js").Reason} Reason */
 /** The result of a tool call. @typedef {{kind: "result", id: string | null, result?: any, isError?: boolean}} Result */

@@ -36,11 +36,11 @@ export function translate(event) {
     case "start":
       return [{ kind: "begin", message: asId(event, "messageId") }];
     case "finish":
-      return [...usage(event, "totalUsage", "usage"), finished(event.finishReason, { last: true })];
+      return [...usage(event, "totalUsage", "usage"), finished(event.finishReason)];
     case "abort":
-      return [finished(type, { last: true })];
+      return [finished(type)];
     case "error":
-      return [failed(first(event, "errorText", "error"), false)];
+      return [failed(first(event, "errorText", "error"))];
     default:
       return [];
   }

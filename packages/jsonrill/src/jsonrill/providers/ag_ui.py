@@ -36,7 +36,7 @@ def translate(event: dict[str, Any]) -> list[Statement]:
             return [Begin(as_id(event, "runId"))]
         case "RUN_FINISHED":
             # What jsonrill itself writes of an answer that is not complete.
-            return [finished(as_object(event, "result").get("finishReason"), last=True)]
+            return [finished(as_object(event, "result").get("finishReason"))]
         case "RUN_ERROR":
             return [failed(event)]
     return []

@@ -33,7 +33,7 @@ def translate(event: dict[str, Any]) -> list[Statement]:
         case {"type": "message_delta", "delta": {"stop_reason": str(reason)}}:
             return [*usage(event, "usage"), finished(reason)]
         case {"type": "message_stop"}:
-            return [Finish(last=True)]
+            return [Finish()]
         case {"type": "error"}:
             return [failed(event.get("error"))]
     return []

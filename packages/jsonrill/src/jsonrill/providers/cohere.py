@@ -44,6 +44,6 @@ def translate(event: dict[str, Any]) -> list[Statement]:
             return [CallDelta(None, index, opens=False, end=End())]
         case "message-end":
             error = as_text(delta, "error")
-            finish = failed(error) if error else finished(delta.get("finish_reason"), last=True)
+            finish = failed(error) if error else finished(delta.get("finish_reason"))
             return [*usage(delta, "usage"), finish]
     return []

@@ -75,7 +75,6 @@ def finished(
     *,
     native: Any = None,
     detail: str | None = None,
-    last: bool = False,
 ) -> Finish:
     """Return the statement of the provider's word for why a response has ended.
 
@@ -87,12 +86,12 @@ def finished(
     if reason == "error":
         detail = detail or spelled
     malformed = reason == "error" and spelled.lower().startswith("malformed")
-    return Finish(message, choice, reason, detail, malformed, last, word == "pause_turn")
+    return Finish(message, choice, reason, detail, malformed, word == "pause_turn")
 
 
-def failed(error: Any, *, last: bool = True) -> Finish:
+def failed(error: Any) -> Finish:
     """Return the statement of a provider's error: a text or an object with a `message`."""
-    return Finish(reason="error", detail=error_text(error), last=last)
+    return Finish(reason="error", detail=error_text(error))
 
 
 def usage(holder: Any, name: str, other: str = "") -> list[Statement]:

@@ -107,7 +107,7 @@ def _interaction(event: dict[str, Any]) -> list[Statement]:
             interaction = as_object(event, "interaction")
             status = interaction.get("status")
             # Its only word for an answer that reached its limit.
-            finish = finished("max_tokens" if status == "incomplete" else status, last=True)
+            finish = finished("max_tokens" if status == "incomplete" else status)
             return [*usage(interaction, "usage"), finish]
         case {"event_type": "error"}:
             return [failed(event.get("error"))]

@@ -37,7 +37,7 @@ def translate(event: dict[str, Any]) -> list[Statement]:
         case {"type": "conversation.response.started"}:
             return [Begin()]
         case {"type": "conversation.response.done"}:
-            return [*usage(event, "usage"), Finish(last=True)]
+            return [*usage(event, "usage"), Finish()]
         case {"type": "conversation.response.error"}:
             return [failed(event)]
     return []

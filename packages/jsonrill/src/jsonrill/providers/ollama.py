@@ -54,5 +54,5 @@ def _statements(event: dict[str, Any]) -> list[Statement]:
     if event.get("done") is True:
         if counts := {name: event[name] for name in COUNTS if event.get(name) is not None}:
             statements.append(Usage(counts))
-        statements.append(finished(event.get("done_reason"), last=True))
+        statements.append(finished(event.get("done_reason")))
     return statements

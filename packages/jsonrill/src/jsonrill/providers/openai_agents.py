@@ -10,7 +10,7 @@ from typing import Any
 
 from . import openai_responses
 from .fields import as_id, as_object, as_text, items, typed
-from .statements import Finish, Result, Statement, Text
+from .statements import Result, Statement, Text
 
 FAKE_ID = "__fake_id__"
 
@@ -25,7 +25,8 @@ class Translation:
 
     def __call__(self, event: dict[str, Any]) -> list[Statement]:
         if event.get("type") == "raw_response_event":
-            return self._raw(as_object(event, "data"))
+            self._has_streamed = True
+            return openai_responses.translate(_without_fake_ids(as_object(event, "data")))
         item = as_object(event, "item")
         raw = as_object(item, "raw_item")
         if item.get("type") == "tool_call_output_item":
@@ -36,14 +37,6 @@ class Translation:
             texts = [as_text(part, "text") for part in items(raw, "content")]
             return [Text(text) for text in texts if text]
         return openai_responses.item_statements(raw, None, done=True)
-
-    def _raw(self, data: dict[str, Any]) -> list[Statement]:
-        self._has_streamed = True
-        statements = openai_responses.translate(_without_fake_ids(data))
-        for statement in statements:
-            if isinstance(statement, Finish):
-                statement.last = False
-        return statements
 
 
 def _without_fake_ids(value: Any) -> Any:

@@ -106,7 +106,7 @@ def translate(event: dict[str, Any], message: str | None) -> list[Statement]:
             statements.append(finished(reason, message, number, native=native))
     if "usage" in event:
         statements += usage(event, "usage")
-    return [*statements, failed(error, last=False)] if error else statements
+    return [*statements, failed(error)] if error else statements
 
 
 def _delta(delta: dict[str, Any], message: str | None, choice: int) -> list[Statement]:

@@ -93,7 +93,7 @@ def _lifecycle(kind: str, response: dict[str, Any]) -> list[Statement]:
     for index, item in enumerate(items(response, "output")):
         statements += item_statements(item, index, done=True)
     details = as_object(response, "incomplete_details", "incompleteDetails")
-    finish = finished(details.get("reason") or kind.removeprefix("response."), last=True)
+    finish = finished(details.get("reason") or kind.removeprefix("response."))
     if kind == "response.failed":
         finish = failed(response.get("error"))
     return [*statements, *usage(response, "usage"), finish]

@@ -44,7 +44,7 @@ class Translation:
             case kind if kind in TOOL_RESULTS:
                 return [_result(part)]
             case "agent_run_result":
-                return [Finish(last=True)]
+                return [Finish()]
         return []
 
     def _begin(self, index: int | None, call: str | None) -> list[Statement]:

@@ -136,8 +136,8 @@ class Finish:
     """A response has ended: the named one, or (both None) everything that is open.
 
     Without a `reason` it is complete, unless another event says otherwise; `detail` is the
-    provider's explanation. `malformed`: calls that are not complete are malformed. `last`: no event
-    of this response follows. `paused`: the model goes on if it is sent what it has said so far.
+    provider's explanation. `malformed`: calls that are not complete are malformed. `paused`: the
+    model goes on if it is sent what it has said so far.
     """
 
     message: str | None = None
@@ -145,7 +145,6 @@ class Finish:
     reason: Reason | None = None
     detail: str | None = None
     malformed: bool = False
-    last: bool = False
     paused: bool = False
 
     @property

@@ -43,12 +43,11 @@ def translate(event: dict[str, Any]) -> list[Statement]:
         case "start":
             return [Begin(as_id(event, "messageId"))]
         case "finish":
-            finish = finished(event.get("finishReason"), last=True)
-            return [*usage(event, "totalUsage", "usage"), finish]
+            return [*usage(event, "totalUsage", "usage"), finished(event.get("finishReason"))]
         case "abort":
-            return [finished(kind, last=True)]
+            return [finished(kind)]
         case "error":
-            return [failed(first(event, "errorText", "error"), last=False)]
+            return [failed(first(event, "errorText", "error"))]
     return []
 
 
