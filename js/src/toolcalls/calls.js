@@ -62,8 +62,8 @@ export class Calls {
   }
 
   /** @param {string} id */
-  known(id) {
-    return this.#identity.known(id);
+  latest(id) {
+    return this.#identity.latest(id);
   }
 
   /**
@@ -87,7 +87,7 @@ export class Calls {
   end(messages) {
     this.#evict();
     for (const message of messages.length ? messages : [null]) {
-      for (const scope of this.#identity.ended(message, null)) this.#end(scope, null);
+      for (const scope of this.#identity.endScopes(message, null)) this.#end(scope, null);
     }
     return this.#take();
   }
@@ -119,11 +119,11 @@ export class Calls {
         return;
       case "begin": {
         const message = statement.message ?? null;
-        for (const scope of this.#identity.ended(null, null, message)) this.#end(scope, null);
+        for (const scope of this.#identity.endScopes(null, null, message)) this.#end(scope, null);
         return this.#identity.begin(message);
       }
       case "finish":
-        for (const scope of this.#identity.ended(statement.message ?? null, statement.choice ?? null)) {
+        for (const scope of this.#identity.endScopes(statement.message ?? null, statement.choice ?? null)) {
           this.#end(scope, statement);
         }
         return;
@@ -139,7 +139,7 @@ export class Calls {
   #call(delta) {
     if (isEmpty(delta)) return;
     const call = this.#identity.find(delta);
-    let isNew = this.#identity.linked;
+    let isNew = this.#identity.hasLinked;
     if (call === null || !(call.open || isNew)) return;
     isNew = this.#add(call) || isNew;
     const { status } = call;
@@ -223,7 +223,7 @@ export class Calls {
   /** @param {Result} answer */
   #result(answer) {
     const { id } = answer;
-    const call = this.#identity.known(id);
+    const call = this.#identity.latest(id);
     if (call === null) {
       // It comes before its call.
       if (id !== null) this.#early.set(id, answer);
@@ -238,7 +238,7 @@ export class Calls {
   /** Give a call the result that came before it. Its arguments may still grow. @param {Call} call */
   #takeEarly(call) {
     for (const [id, answer] of this.#early) {
-      if (this.#identity.known(id) !== call) continue;
+      if (this.#identity.latest(id) !== call) continue;
       this.#early.delete(id);
       this.#answer(call, answer);
     }
@@ -269,7 +269,7 @@ export class Calls {
       if (isNamed || call.status !== status) this.#update(call);
       this.#takeEarly(call);
     }
-    for (const scope of this.#identity.ended(message, 0)) {
+    for (const scope of this.#identity.endScopes(message, 0)) {
       for (const call of [...scope.calls]) if (!stated.has(call)) this.#drop(call);
       this.#end(scope, null);
     }
@@ -324,7 +324,7 @@ export class ToolCalls {
    * @param {string} id
    */
   get(id) {
-    return this.#calls.known(id)?.snapshot() ?? null;
+    return this.#calls.latest(id)?.snapshot() ?? null;
   }
 
   /**

@@ -1,22 +1,22 @@
 /**
- * Which call a statement is about. The rules, in this order:
+ * Find the call that a statement is about. The rules, in this order:
  *
  * 1. A known id wins. But if it comes with a name and another index, or with another name after the
- *    arguments have ended, it is another call's id: some gateways give one id to all calls.
+ *    arguments have ended, it is another call's id: some gateways use one id for all calls.
  * 2. A new id opens a new call, even if its index is taken. But without a name it is another id of
  *    the call at that index; and with the same name it is the id of that call if it has none yet and
- *    its arguments have not ended, or if it comes with their end. A known alias at the same index is
- *    the same call's, whatever the id.
- * 3. Without an id, the index decides: the call last opened there. An index not seen opens a call. So
- *    does a name, if the arguments of that call have begun and it has another name; or, in a response
+ *    its arguments have not ended, or if it comes with their end. A known alias at the same index
+ *    means the same call, whatever the id.
+ * 3. Without an id, the index decides: the call last opened there. A new index opens a call. So does
+ *    a name, if the arguments of that call have begun and it has another name; or, in a response
  *    without ids, if they have ended.
- * 4. With neither, it is the call that is open now; a name opens a new one if the open one has
- *    another name, or has one and its arguments have ended.
+ * 4. Without either, the statement is about the open call. A name opens a new call if the open one
+ *    has another name, or has one and its arguments have ended.
  *
  * A call whose id is taken gets a new id derived from it, so that each result has its call.
  *
- * All of it within one response and choice, a scope. What calls hold and how they end is not known
- * here.
+ * The rules apply within one response and choice, a scope. Identity does not see the text of a call,
+ * or how it ends.
  */
 
 /** @typedef {import("../providers/statements.js").CallDelta} CallDelta */
@@ -59,22 +59,22 @@ export class Scope {
    * @param {C} call
    * @param {string} id
    */
-  know(call, id) {
+  addId(call, id) {
     if (!this.ids.has(id)) this.ids.set(id, call);
     call.ids.push(id);
   }
 
   /**
-   * The call that is known under this id; of several, the one at this index.
+   * The call with this id; of several, the one at this index.
    * @param {number | null} index
    * @param {string} id
    */
-  at(index, id) {
-    const there = index === null ? undefined : this.indices.get(index);
-    return there?.ids.includes(id) ? there : this.ids.get(id);
+  find(index, id) {
+    const call = index === null ? undefined : this.indices.get(index);
+    return call?.ids.includes(id) ? call : this.ids.get(id);
   }
 
-  /** The open call: the one that the last event was about, if it has not ended. */
+  /** The call of the last event if it is open, else the open call that began last. */
   openCall() {
     if (this.last?.open) return this.last;
     return [...this.calls].reverse().find((call) => call.open) ?? null;
@@ -89,16 +89,16 @@ export class Identity {
   #make;
   /** @type {Map<string, Scope<C>>} */
   #scopes = new Map();
-  // The latest call of each id, for results, which come late and name no response.
+  // The latest call of each id, for results, which come late and do not name a response.
   /** @type {Map<string, C>} */
-  #known = new Map();
+  #latest = new Map();
   // The current response, and whether the source has named it.
   /** @type {string | null} */
   #response = null;
-  #named = false;
+  #isNamed = false;
   #count = 0;
   /** True if the last `find` linked an id or an index with a call that lacked it. */
-  linked = false;
+  hasLinked = false;
 
   /** @param {(id: string, index: number | null, messageId: string) => C} make */
   constructor(make) {
@@ -106,12 +106,12 @@ export class Identity {
   }
 
   /**
-   * A response begins: what names no response belongs to this one.
+   * Begin a response. Events that do not name a response belong to it.
    * @param {string | null} message
    */
   begin(message) {
     this.#response = message;
-    this.#named = message !== null;
+    this.#isNamed = message !== null;
   }
 
   /**
@@ -122,7 +122,7 @@ export class Identity {
   find(delta) {
     if (delta.message) this.begin(delta.message);
     const scope = this.#scope(delta);
-    let call = scope === null ? null : among(scope, delta);
+    let call = scope === null ? null : choose(scope, delta);
     const { index = null, alias = null, name = null } = delta;
     let id = delta.id ?? null;
     if (call === null) {
@@ -130,34 +130,34 @@ export class Identity {
       if (id === null && index === null) {
         // Nothing is open and this only continues something: a straggler, not a call.
         if (alias === null && name === null && scope?.calls.size) return null;
-        id = alias; // where that is all there is, it is the id for good
+        id = alias; // without any other id, it is the final one
       }
       call = this.#open(scope ?? this.#newScope(delta), id, index);
     }
-    this.#learn(call, id, index, alias);
+    this.#link(call, id, index, alias);
     return call;
   }
 
   /**
-   * The latest call of this id, in whatever response.
+   * The latest call of this id, in any response.
    * @param {string | null} id
    */
-  known(id) {
-    return id === null ? null : (this.#known.get(id) ?? null);
+  latest(id) {
+    return id === null ? null : (this.#latest.get(id) ?? null);
   }
 
   /**
-   * The scopes that end when this response ends; all open ones but `exceptFor` if none is named.
+   * End the scopes of this response, or all but `exceptFor` if none is named; return those that were open.
    * @param {string | null} message
    * @param {number | null} choice
    * @param {string | null} [exceptFor]
    * @returns {Scope<C>[]}
    */
-  ended(message, choice, exceptFor = null) {
+  endScopes(message, choice, exceptFor = null) {
     let ending = [...this.#scopes.values()].filter((scope) => scope.messageId !== exceptFor);
     if (message !== null || choice !== null) {
-      const one = this.#scopes.get(keyOf(message || this.#response || "", choice ?? 0));
-      ending = one === undefined ? [] : [one];
+      const scope = this.#scopes.get(keyOf(message || this.#response || "", choice ?? 0));
+      ending = scope === undefined ? [] : [scope];
     }
     ending = ending.filter((scope) => !scope.ended);
     for (const scope of ending) scope.ended = true;
@@ -172,7 +172,7 @@ export class Identity {
     const scope = this.#scopes.get(call.messageId);
     if (scope === undefined) return;
     for (const id of call.ids) {
-      for (const ids of [scope.ids, this.#known]) if (ids.get(id) === call) ids.delete(id);
+      for (const ids of [scope.ids, this.#latest]) if (ids.get(id) === call) ids.delete(id);
     }
     if (call.index !== null && scope.indices.get(call.index) === call) scope.indices.delete(call.index);
     if (scope.last === call) scope.last = null;
@@ -181,7 +181,7 @@ export class Identity {
   }
 
   /**
-   * Forget this message; returns the calls it had.
+   * Forget this message; return the calls that it had.
    * @param {string} messageId
    */
   forget(messageId) {
@@ -192,7 +192,7 @@ export class Identity {
   }
 
   /**
-   * The scope that the delta is about, if it is there already.
+   * The scope that the delta is about, if it exists.
    * @param {CallDelta} delta
    * @returns {Scope<C> | null}
    */
@@ -203,13 +203,13 @@ export class Identity {
     if (message) return scope;
     const isNew = id !== null && !scope?.ids.has(id);
     // An event that names its call but no response may be about an earlier response.
-    const other = scope === null || isNew ? this.known(id) : null;
+    const other = scope === null || isNew ? this.latest(id) : null;
     if (other?.open) {
       const home = /** @type {Scope<C>} */ (this.#scopes.get(other.messageId));
       if (home.choice === choice) return home;
     }
-    // A source that names no responses: a new id or a name belongs to the next turn.
-    if (scope?.ended && !this.#named && (name !== null || isNew)) {
+    // If the source does not name responses, a new id or a name belongs to the next turn.
+    if (scope?.ended && !this.#isNamed && (name !== null || isNew)) {
       this.#response = null;
       return null;
     }
@@ -233,13 +233,13 @@ export class Identity {
     const call = this.#make(name, index, scope.messageId);
     call.ownId = ownId;
     scope.calls.add(call);
-    scope.know(call, name);
-    if (isTaken) scope.know(call, id);
-    this.#known.set(name, call);
+    scope.addId(call, name);
+    if (isTaken) scope.addId(call, id);
+    this.#latest.set(name, call);
     if (index !== null) {
       // The index now belongs to another call, so a generated id is final.
-      const before = scope.indices.get(index);
-      if (before !== undefined) before.ownId = true;
+      const previous = scope.indices.get(index);
+      if (previous !== undefined) previous.ownId = true;
       scope.indices.set(index, call);
     }
     return call;
@@ -254,7 +254,7 @@ export class Identity {
     if (response === null) {
       this.#count += 1;
       response = this.#response = `message-${this.#count}`;
-      this.#named = false;
+      this.#isNamed = false;
     }
     const key = keyOf(response, choice);
     const scope = this.#scopes.get(key) ?? new Scope(key, choice);
@@ -269,28 +269,28 @@ export class Identity {
    * @param {number | null} index
    * @param {string | null} alias
    */
-  #learn(call, id, index, alias) {
+  #link(call, id, index, alias) {
     const scope = /** @type {Scope<C>} */ (this.#scopes.get(call.messageId));
     scope.last = call;
-    this.linked = false;
+    this.hasLinked = false;
     if (id !== null) {
       scope.hasIds = true;
-      // Once it has ended, a new id is another call's.
+      // After the call has ended, a receiver assigns a new id to another call.
       if (!(call.ownId || call.settled)) {
         call.id = id;
         call.ownId = true;
-        this.linked = true;
+        this.hasLinked = true;
       }
       if (!call.ids.includes(id)) {
-        scope.know(call, id);
-        this.#known.set(id, call);
+        scope.addId(call, id);
+        this.#latest.set(id, call);
       }
     }
-    if (alias !== null && !call.ids.includes(alias)) scope.know(call, alias);
+    if (alias !== null && !call.ids.includes(alias)) scope.addId(call, alias);
     if (index !== null && call.index === null) {
       call.index = index;
       if (!scope.indices.has(index)) scope.indices.set(index, call);
-      this.linked = true;
+      this.hasLinked = true;
     }
   }
 }
@@ -302,22 +302,22 @@ export class Identity {
  * @param {CallDelta} delta
  * @returns {C | null}
  */
-function among(scope, delta) {
+function choose(scope, delta) {
   const { id = null, index = null, name = null, alias = null, received } = delta;
-  let there = alias === null ? undefined : scope.at(index, alias);
+  let found = alias === null ? undefined : scope.find(index, alias);
   if (id !== null) {
-    const known = scope.at(index, id);
-    if (known !== undefined) return sharesId(known, scope, delta) ? null : known;
-    const isHere = index === null || index === there?.index;
-    if (there !== undefined && (there.id === alias || isHere)) return there;
-    if (there === undefined && index !== null) there = scope.indices.get(index);
-    return there !== undefined && takesId(there, scope, delta) ? there : null;
+    const owner = scope.find(index, id);
+    if (owner !== undefined) return sharesId(owner, scope, delta) ? null : owner;
+    const isHere = index === null || index === found?.index;
+    if (found !== undefined && (found.id === alias || isHere)) return found;
+    if (found === undefined && index !== null) found = scope.indices.get(index);
+    return found !== undefined && takesId(found, scope, delta) ? found : null;
   }
-  if (there !== undefined || (alias !== null && index === null)) return there ?? null;
+  if (found !== undefined || (alias !== null && index === null)) return found ?? null;
   if (index !== null) {
     const call = scope.indices.get(index) ?? null;
     if (name === null || call === null || call.name === null) return call;
-    // A sender has decided already, and names a call that is not the first at its index.
+    // The sender has already decided: it names calls that are not the first at their index.
     if (received || scope.ended) return call;
     return isAnother(call, scope, name) ? null : call;
   }

@@ -53,7 +53,7 @@ class Calls:
         return self.made.index(call)
 
     def end(self, message: str | None = None, choice: int | None = None) -> None:
-        for scope in self.identity.ended(message, choice):
+        for scope in self.identity.end_scopes(message, choice):
             for call in scope.calls.values():
                 call.is_open = False
 
@@ -208,12 +208,12 @@ def test_an_id_that_comes_later_takes_the_place_of_the_made_one() -> None:
     calls = Calls()
     calls.find(index=0)
     first_id = calls.made[0].id
-    assert not calls.identity.linked
+    assert not calls.identity.has_linked
     calls.find(index=0, id="a")
-    assert calls.identity.linked
+    assert calls.identity.has_linked
     assert (calls.made[0].id, calls.made[0].own_id) == ("a", True)
     # Both lead to it, for whoever has kept the first.
-    assert calls.identity.known(first_id) is calls.identity.known("a") is calls.made[0]
+    assert calls.identity.latest(first_id) is calls.identity.latest("a") is calls.made[0]
 
 
 EVENTS = st.fixed_dictionaries(

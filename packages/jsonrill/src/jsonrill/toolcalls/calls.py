@@ -166,7 +166,7 @@ class ToolCalls:
 
     def get(self, id: str) -> ToolCall | None:
         """Return the latest call of this id."""
-        return self._identity.known(id)
+        return self._identity.latest(id)
 
     def of(self, message_id: str) -> list[ToolCall]:
         """Return the calls of one message."""
@@ -204,7 +204,7 @@ class ToolCalls:
         self.ended = []
         self._evict()
         for message_id in message_ids or (None,):
-            for scope in self._identity.ended(message_id, None):
+            for scope in self._identity.end_scopes(message_id, None):
                 self._end(scope, None)
         return self._take()
 
@@ -230,11 +230,11 @@ class ToolCalls:
         elif isinstance(statement, Usage):
             self._counted = self._event
         elif isinstance(statement, Begin):
-            for scope in self._identity.ended(None, None, except_for=statement.message):
+            for scope in self._identity.end_scopes(None, None, except_for=statement.message):
                 self._end(scope, None)
             self._identity.begin(statement.message)
         elif isinstance(statement, Finish):
-            for scope in self._identity.ended(statement.message, statement.choice):
+            for scope in self._identity.end_scopes(statement.message, statement.choice):
                 self._end(scope, statement)
         elif isinstance(statement, Result):
             self._result(statement)
@@ -246,14 +246,14 @@ class ToolCalls:
             return
         is_full = len(self._calls) - len(self._done) >= MOST_CALLS
         if is_full and delta.id is None and delta.name is None:
-            # More of a call that was refused.
+            # It continues a call that was refused.
             delta.opens = False
         call = self._identity.find(delta)
-        before = self._identity.displaced
-        if before is not None and not before.is_settled:
-            # A receiver knows it by its index alone, and would give it the id of this one.
-            self._updates.append(ToolCallUpdate(before))
-        is_new = self._identity.linked
+        displaced = self._identity.displaced
+        if displaced is not None and not displaced.is_settled:
+            # A receiver knows that call only by its index, and would give it the id of this one.
+            self._updates.append(ToolCallUpdate(displaced))
+        is_new = self._identity.has_linked
         if call is None or not (call.is_open or is_new):
             return
         if call.number not in self._calls:
@@ -330,7 +330,7 @@ class ToolCalls:
         self._update(call, status)
 
     def _result(self, result: Result) -> None:
-        call = self._identity.known(result.id)
+        call = self._identity.latest(result.id)
         if call is None:
             # It comes before its call.
             if result.id is not None:
@@ -369,7 +369,7 @@ class ToolCalls:
             self._update(call, status, name)
             if self._early:
                 self._take_early(call)
-        for scope in self._identity.ended(message, 0):
+        for scope in self._identity.end_scopes(message, 0):
             for number in scope.calls.keys() - stated:
                 self._drop(scope.calls[number])
             self._end(scope, None)
