@@ -10,6 +10,7 @@
  */
 
 import { Ending } from "./providers/ending.js";
+import { MEANINGS } from "./providers/finish.js";
 import { Reader } from "./providers/reader.js";
 import { ofChoice } from "./providers/statements.js";
 import { Calls } from "./toolcalls/calls.js";
@@ -152,10 +153,10 @@ export class Parts {
     const isFinish = statement.kind === "finish";
     const cut = this.#ending.cut(this.#choice, isFinish);
     const parts = this.#changes(this.#calls.read([statement]), cut);
+    if (isFinish && statement.reason === "error") this.error ??= statement.detail ?? MEANINGS.error;
     if (statement.kind === "usage") this.usage = { ...this.usage, ...statement.counts };
     if (statement.kind === "begin") parts.push(...this.#closeText());
     if (isFinish) parts.push(...this.#closeText(cut), ...this.#explain(cut));
-    if (isFinish && statement.reason === "error") this.error ??= statement.detail ?? null;
     return parts;
   }
 
@@ -190,9 +191,10 @@ export class Parts {
     const open = this.#open;
     this.#open = null;
     if (open === null) return [];
-    const why = { error: cut?.message, reason: cut?.reason };
+    const error = cut?.message ?? (this.#ending.of(this.#choice) === "error" ? this.error : null);
     this.#isExplained ||= cut !== null;
-    return [this.#part(open.kind, open.index, { text: open.text, complete: cut === null, ...why })];
+    const fields = { text: open.text, complete: error === null, error, reason: cut?.reason };
+    return [this.#part(open.kind, open.index, fields)];
   }
 
   /**

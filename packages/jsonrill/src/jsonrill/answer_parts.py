@@ -316,9 +316,10 @@ class Parts:
         entry, self._open = self._open, None
         if entry is None:
             return
-        entry.error = None if cut is None else str(cut)
+        failure = self.error if self._ending.outcome == "error" else None
+        entry.error = failure if cut is None else str(cut)
         part = self._text_part(entry, "")
-        part.complete = cut is None
+        part.complete = entry.error is None
         if cut is not None:
             self._shows_cut, part.reason = True, cut.reason
         yield part

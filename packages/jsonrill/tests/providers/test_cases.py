@@ -20,11 +20,14 @@ NOT_READ = json.loads((ROOT / "cases" / "not_read.json").read_text("utf8"))["cas
 def test_the_parts_and_the_end_are_right(case: dict[str, Any], as_text: bool) -> None:
     reading = Parts()
     shown: dict[int, list[str]] = {}
+    completed = 0
     for event in case["events"]:
         for part in reading.feed(json.dumps(event) if as_text else event):
             shown.setdefault(part.index, [part.kind, ""])[1] += part.delta
+            completed += part.complete
     reading.flush()
     assert [*shown.values()] == case["parts"]
+    assert completed == len(case["parts"]) - (case["end"] not in ("complete", "calls"))
     assert reading.outcome == case["end"]
 
 
