@@ -31,8 +31,8 @@ def js(value: Any) -> str:
 def finish_reasons() -> Iterator[str]:
     yield f"""\
 /**
- * How an answer ended, in the words of all providers, written by tools/tables.py from
- * providers/finish.py: change it there.
+ * Finish reasons: the words of all providers, and what they mean. Written by tools/tables.py
+ * from providers/finish.py: change it there.
  */
 
 /** @typedef {{{" | ".join(js(reason) for reason in REASONS)}}} Reason */
@@ -41,7 +41,7 @@ def finish_reasons() -> Iterator[str]:
 export const REASONS = {js(REASONS)};
 
 /**
- * What messages say of an answer that is not complete.
+ * The messages for an answer that is not complete.
  * @type {{{{[reason: string]: string}}}}
  */
 export const MEANINGS = {{
@@ -50,7 +50,7 @@ export const MEANINGS = {{
     yield """\
 };
 
-// In small letters, without what is between them.
+// The words in lower case, without separators.
 /** @type {{[reason: string]: string}} */
 const SPELLINGS = {
 """

@@ -12,7 +12,7 @@ import { asId, asIndex, asObject, asText, failed, finished, items, textOf, typed
 /** @import { Statement } from "./statements.js" */
 
 const CALLS = ["tool_use", "server_tool_use", "mcp_tool_use"];
-// The deltas that are known and say nothing of a call.
+// Known deltas that are not part of a call.
 const DELTAS = ["text_delta", "thinking_delta", "signature_delta", "citations_delta"];
 
 export const accepts = typed("content_block_", "message_start", "message_delta", "message_stop");

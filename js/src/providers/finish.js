@@ -1,6 +1,6 @@
 /**
- * How an answer ended, in the words of all providers, written by tools/tables.py from
- * providers/finish.py: change it there.
+ * Finish reasons: the words of all providers, and what they mean. Written by tools/tables.py
+ * from providers/finish.py: change it there.
  */
 
 /** @typedef {"complete" | "calls" | "length" | "filtered" | "refused" | "lost" | "error"} Reason */
@@ -9,7 +9,7 @@
 export const REASONS = ["complete", "calls", "length", "filtered", "refused", "lost", "error"];
 
 /**
- * What messages say of an answer that is not complete.
+ * The messages for an answer that is not complete.
  * @type {{[reason: string]: string}}
  */
 export const MEANINGS = {
@@ -20,7 +20,7 @@ export const MEANINGS = {
   error: "the provider reported an error",
 };
 
-// In small letters, without what is between them.
+// The words in lower case, without separators.
 /** @type {{[reason: string]: string}} */
 const SPELLINGS = {
   complete: "stop stopped end endturn stopsequence eos eostoken complete completed done finish finished success",

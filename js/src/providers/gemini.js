@@ -1,8 +1,8 @@
 /**
  * Gemini: whole calls, values at JSONPaths (`partialArgs`), and the Interactions API.
  *
- * generateContent sends no indices and often no ids: a name opens a call, an empty `functionCall` or one that does
- * not continue ends it. Field names come in camelCase from the API and in snake_case from some clients.
+ * generateContent sends no indices and often no ids: a name opens a call, an empty `functionCall`, or one that does
+ * not continue, ends it. Field names come in camelCase from the API and in snake_case from some clients.
  */
 
 import { isObject } from "../parse/values.js";
@@ -13,7 +13,7 @@ import { asId, asIndex, asObject, asText, failed, finished, first, items, textOf
 
 const CALLS = ["function_call", "mcp_server_tool_call"];
 const RESULTS = ["function_result", "mcp_server_tool_result"];
-// The deltas of steps that are known and say nothing of a call.
+// Known deltas of steps that are not part of a call.
 const DELTAS = ["text", "thought_summary", "thought_signature"];
 
 /** @param {Fields} event */
@@ -39,8 +39,8 @@ export function translate(event) {
   const feedback = asObject(event, "promptFeedback", "prompt_feedback");
   const blocked = asText(feedback, "blockReason", "block_reason");
   if (blocked !== null) {
-    const why = asText(feedback, "blockReasonMessage", "block_reason_message");
-    statements.push(finished("blocked", { message, detail: why ?? `the prompt was blocked: ${blocked}` }));
+    const detail = asText(feedback, "blockReasonMessage", "block_reason_message");
+    statements.push(finished("blocked", { message, detail: detail ?? `the prompt was blocked: ${blocked}` }));
   }
   if (event.error) statements.push(failed(event.error));
   return [...statements, ...usage(event, "usageMetadata", "usage_metadata")];
@@ -70,7 +70,7 @@ function callDelta(call, message, choice) {
   const [id, name, value] = [asId(call, "id"), asText(call, "name"), call.args ?? undefined];
   const parts = items(call, "partialArgs", "partial_args").map(argumentPart);
   const end = first(call, "willContinue", "will_continue") === true ? null : {};
-  // An empty call is nothing but the end of the open one.
+  // An empty call only ends the open one.
   const opens = name !== null || id !== null || parts.length !== 0 || value !== undefined;
   return { kind: "call", id, name, message, choice, value, parts, end, opens };
 }
@@ -97,7 +97,7 @@ function argumentPart(part) {
  */
 function interaction(event) {
   const index = asIndex(event, "index");
-  const about = asObject(event, "interaction");
+  const fields = asObject(event, "interaction");
   switch (event.event_type) {
     case "step.delta":
       return isObject(event.delta) ? stepDelta(index, event.delta) : [];
@@ -106,11 +106,11 @@ function interaction(event) {
     case "step.stop":
       return index === null ? [] : [{ kind: "call", index, opens: false, end: {} }];
     case "interaction.created":
-      return "id" in about ? [{ kind: "begin", message: asId(about, "id") }] : [];
+      return "id" in fields ? [{ kind: "begin", message: asId(fields, "id") }] : [];
     case "interaction.completed": {
-      // Its only word for an answer that reached its limit.
-      const word = about.status === "incomplete" ? "max_tokens" : about.status;
-      return [...usage(about, "usage"), finished(word)];
+      // The API has no other word for an answer that reached its limit.
+      const word = fields.status === "incomplete" ? "max_tokens" : fields.status;
+      return [...usage(fields, "usage"), finished(word)];
     }
     case "error":
       return [failed(event.error)];

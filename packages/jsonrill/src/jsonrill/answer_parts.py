@@ -172,8 +172,8 @@ class Parts:
         self.cut: CutShort | None = None
         self._shows_cut = False
 
-    def tell(self, answer: Answer | None) -> None:
-        """Fill in this object with the text, the end and the token counts."""
+    def fill(self, answer: Answer | None) -> None:
+        """Fill in this object with the text, the finish reason and the token counts."""
         if answer is not None:
             if not isinstance(answer, Answer):
                 raise ValueError(f"answer is an Answer object, not {answer!r}")

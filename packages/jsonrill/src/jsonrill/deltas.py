@@ -32,7 +32,7 @@ Operation = list[Any]
 # A splice that keeps fewer characters is longer than a `set` of the new string.
 _MIN_KEPT: Final = 24
 # Objects with more members are compared by their ends first.
-_FEW: Final = 16
+_SMALL_OBJECT: Final = 16
 _JSON_TYPES: Final = frozenset({dict, list, str, int, float, bool, type(None)})
 _INDEX: Final = re.compile("0|[1-9][0-9]{0,15}")
 _BAD_ESCAPE: Final = re.compile("~(?![01])")
@@ -96,7 +96,7 @@ def difference(old: Any, new: Any) -> list[Operation]:
     """
     if old is new:
         return []
-    old, new = _outermost(old), _outermost(new)
+    old, new = _as_json_type(old), _as_json_type(new)
     if type(old) is type(new):
         if type(new) is dict:
             return _compare_objects(old, new)
@@ -109,8 +109,8 @@ def difference(old: Any, new: Any) -> list[Operation]:
     return [["set", "", plain(new)]]
 
 
-def _outermost(value: Any) -> Any:
-    """Return the value if it is of a JSON type, else a copy that is."""
+def _as_json_type(value: Any) -> Any:
+    """Return the value if its type is a JSON type, else a copy of JSON types."""
     return value if type(value) in _JSON_TYPES else plain(value)
 
 
@@ -121,16 +121,16 @@ def _compare_objects(old: dict[str, Any], new: dict[str, Any]) -> list[Operation
     for key in _unequal_keys(old, new):
         name = _plain_key(key)
         if key in old:
-            operations += _inside(name, difference(old[key], new[key]))
+            operations += _prefix(name, difference(old[key], new[key]))
         else:
             operations.append(["set", to_pointer((name,)), plain(new[key])])
     return operations
 
 
 def _unequal_keys(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
-    """Return the keys of `new`, in a large object without those of equal members at both ends."""
+    """Return the keys of `new`; for a large object, without the equal members at both ends."""
     count, keys = len(old), list(new)
-    if count <= _FEW or list(old) != keys[:count]:
+    if count <= _SMALL_OBJECT or list(old) != keys[:count]:
         return keys
     front, back = _common_ends([*old.values()], [*new.values()][:count])
     return keys[front : count - back] + keys[count:]
@@ -143,7 +143,7 @@ def _compare_lists(old: list[Any], new: list[Any]) -> list[Operation]:
     i = j = front
     for match in [*_matches(old, new, front, *end), end]:
         while i < match[0] and j < match[1]:  # elements that changed
-            operations += _inside(j, difference(old[i], new[j]))
+            operations += _prefix(j, difference(old[i], new[j]))
             i, j = i + 1, j + 1
         if i == match[0] and j + 1 == match[1] == len(new):
             operations.append(["set", f"/{j}", plain(new[j])])
@@ -162,7 +162,7 @@ def _compare_strings(old: str, new: str) -> list[Operation]:
     return [["splice", "", front, len(old) - front - back, new[front : len(new) - back]]]
 
 
-def _inside(key: str | int, operations: list[Operation]) -> list[Operation]:
+def _prefix(key: str | int, operations: list[Operation]) -> list[Operation]:
     """Return the operations on a member or element as operations on its container."""
     for operation in operations:
         operation[1] = to_pointer((key,)) + operation[1]
@@ -191,7 +191,7 @@ def _common_prefix(
 
 
 def _is_exact(old: Sequence[Any], new: Sequence[Any]) -> bool:
-    """Return whether strings or lists of one length, equal for `==`, are certainly equal."""
+    """Return whether two strings or lists that are equal for `==` are also equal as JSON."""
     return type(old) is str or all(map(is_, old, new)) or _encode(old) == _encode(new)
 
 
@@ -206,7 +206,7 @@ def _encode(value: Any) -> bytes:
     pickler.fast = True
     try:
         pickler.dump(value)
-    except Exception:  # an object without a pickle, or a list in itself
+    except Exception:  # an object without a pickle, or a list that contains itself
         return _encode(plain(value))
     return buffer.getvalue()
 
@@ -271,7 +271,7 @@ def _item(container: Any, token: str) -> Any:
 
 
 def _index(token: str) -> int:
-    """Return the index that a token names; one beyond every list if it is not an index."""
+    """Return the index that a token names; a number beyond every list if it is not an index."""
     return int(token) if _INDEX.fullmatch(token) else maxsize
 
 
@@ -294,7 +294,7 @@ def apply_delta(previous: Any, delta: list[Operation], *, limits: Limits = DEFAU
 class Patch:
     """A value that operations change. It copies the containers that they change, once each.
 
-    `value` may be kept: after it was read, containers are copied again.
+    You may keep `value`: after each read, containers are copied again.
     """
 
     __slots__ = ("_limits", "_own", "_root")
@@ -302,7 +302,7 @@ class Patch:
     def __init__(self, value: Any, limits: Limits) -> None:
         self._root = {"": value}
         self._limits = limits
-        # The containers that were copied and have not been read, by id.
+        # By id, the containers that were copied since `value` was read.
         self._own: dict[int, Any] = {}
 
     @property

@@ -1,4 +1,4 @@
-"""Values at places of a document, found while its text is read, for `select` and entities."""
+"""Find the values that a pattern selects while the text is read; for `select` and entities."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _KINDS: Final[dict[Any, str]] = {
 
 
 def kind_of(value: Any) -> str:
-    """Return what a value is, for messages."""
+    """Return the name of a value's JSON type, for messages."""
     return _KINDS.get(type(value), "a number")
 
 
 @dataclass(slots=True, eq=False)
 class Place:
-    """Where values are in a document: a pattern with its text, and a name or None.
+    """A pattern that selects values of a document, with its text, and a name or None.
 
     A pattern that ends in `[*]` selects elements. Any other pattern selects the value there or, if
     it is an array, its elements; with `in_root_array`, also the elements of a root array.
@@ -34,12 +34,12 @@ class Place:
     text: str
     name: str | None = None
     in_root_array: bool = False
-    is_of_elements: bool = field(init=False)
+    selects_elements: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        self.is_of_elements = self.pattern[-1:] == (ANY_INDEX,)
+        self.selects_elements = self.pattern[-1:] == (ANY_INDEX,)
 
-    def leads(self, frames: list[Frame], depth: int) -> bool:
+    def matches(self, frames: list[Frame], depth: int) -> bool:
         """Return whether the pattern begins with the steps of the first `depth` frames."""
         if depth > len(self.pattern):
             return False
@@ -55,25 +55,25 @@ class Place:
         if self.in_root_array and depth == 1 and not frames[0].is_object:
             return True
         if depth == size:
-            return (not is_array or self.is_of_elements) and self.leads(frames, depth)
+            return (not is_array or self.selects_elements) and self.matches(frames, depth)
         is_element = depth == size + 1 and not frames[size].is_object
-        return is_element and not self.is_of_elements and self.leads(frames, size)
+        return is_element and not self.selects_elements and self.matches(frames, size)
 
     def is_list(self, frames: list[Frame], depth: int) -> bool:
         """Return whether the elements of an array inside the first `depth` frames are selected."""
         is_last = self.pattern[depth : depth + 1] in ((), (ANY_INDEX,))
-        return (depth == 0 and self.in_root_array) or (is_last and self.leads(frames, depth))
+        return (depth == 0 and self.in_root_array) or (is_last and self.matches(frames, depth))
 
     def may_contain(self, frames: list[Frame]) -> bool:
-        """Return whether a value inside these frames may be selected, or have one in it."""
+        """Return whether a value inside these frames may be selected, or contain such a value."""
         depth, size = len(frames), len(self.pattern)
         if self.in_root_array and depth <= 1:
             return True
-        return depth <= size + 1 and self.leads(frames, min(depth, size))
+        return depth <= size + 1 and self.matches(frames, min(depth, size))
 
 
 class Finder(Sink):
-    """Follows a text, and passes the first event of each value that is selected to its own sink."""
+    """Passes the first event of each selected value to the sink of that value."""
 
     def start_object(self, offset: int) -> None:
         sink = self.find(len(self.frames) - 1, "an object", offset)

@@ -14,10 +14,10 @@ from typing import Any, Final
 
 SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-# Its inner part in C, if there is one. `json.dumps` creates both for each call, which takes longer
-# than writing most events does. A value that contains itself is found by its depth.
-_MAKE: Final[Any] = json.encoder.c_make_encoder  # type: ignore[attr-defined]
-_IN_C: Final[Callable[[Any, int], Sequence[str]] | None] = _MAKE and _MAKE(
+# Its C part, if there is one. `json.dumps` creates both for each call, which takes longer than
+# writing most events. A value that contains itself is a RecursionError.
+_MAKE_ENCODER: Final[Any] = json.encoder.c_make_encoder  # type: ignore[attr-defined]
+_C_ENCODER: Final[Callable[[Any, int], Sequence[str]] | None] = _MAKE_ENCODER and _MAKE_ENCODER(
     None, _ENCODER.default, encode_basestring, None, ":", ",", False, False, False
 )
 
@@ -29,9 +29,9 @@ def dumps(value: Any, *, strict: bool = False, finite: bool = False) -> str:
     RecursionError. With `finite`, NaN and infinity are null, as JavaScript and pydantic write them.
     """
     if type(value) is list and len(value) == 1 and type(value[0]) is str:
-        return f"[{quoted(value[0])}]"  # most events of a stream are this
+        return f"[{quoted(value[0])}]"  # the most common event of a stream
     try:
-        text = _ENCODER.encode(value) if _IN_C is None else "".join(_IN_C(value, 0))
+        text = _ENCODER.encode(value) if _C_ENCODER is None else "".join(_C_ENCODER(value, 0))
     except (TypeError, ValueError, RecursionError) as error:
         if strict and not isinstance(error, ValueError):
             raise
@@ -41,9 +41,9 @@ def dumps(value: Any, *, strict: bool = False, finite: bool = False) -> str:
 
 def quoted(text: str) -> str:
     """Return text as a JSON string, with its quotes."""
-    written: str = encode_basestring(text)
+    literal: str = encode_basestring(text)
     # No surrogate is printable.
-    return written if written.isascii() or written.isprintable() else escape_surrogates(written)
+    return literal if literal.isascii() or literal.isprintable() else escape_surrogates(literal)
 
 
 def escape_surrogates(text: str) -> str:
@@ -54,8 +54,8 @@ def escape_surrogates(text: str) -> str:
 def write(value: Any, scalar: Callable[[Any], str], *, sort_keys: bool = False) -> str:
     """Return a value as compact JSON, at any depth; `scalar` writes numbers and literals.
 
-    `spine` has an entry for each open container, by its identity: the items that the container
-    around it still has. A container that comes again while it is open contains itself.
+    `spine` maps the id of each open container to the remaining items of the container around it. A
+    container that is found again while it is open contains itself.
     """
     out: list[str] = []
     spine: dict[int, tuple[Iterator[Any], bool]] = {}
@@ -74,7 +74,7 @@ def write(value: Any, scalar: Callable[[Any], str], *, sort_keys: bool = False) 
             elif not isinstance(item, (dict, list, tuple)):
                 out.append(scalar(item))
             elif id(item) in spine:
-                raise ValueError("a value that holds itself has no JSON form")
+                raise ValueError("a value that contains itself has no JSON form")
             else:
                 spine[id(item)] = items, in_object
                 in_object, comma = isinstance(item, dict), ""
@@ -104,7 +104,7 @@ def _scalar(value: Any) -> str:
 
 
 def _finite(value: Any) -> str:
-    """Return the same, with null for NaN and infinity."""
+    """Return the text of a number or literal, with null for NaN and infinity."""
     from decimal import Decimal
 
     if isinstance(value, Decimal):

@@ -46,7 +46,7 @@ class FieldSink(Finder):
     def reaches(self, depth: int, kind: str) -> bool:
         """Return whether a value inside `depth` frames is at the field; note what leads to it."""
         pattern = self.place.pattern
-        if not self.place.leads(self.frames, depth):
+        if not self.place.matches(self.frames, depth):
             return False
         if depth > self._wildcard:
             self._is_in_list = None
@@ -96,7 +96,7 @@ class TextSink(FieldSink):
         self._is_inside = False
 
     def takes_values(self) -> bool:
-        return not self.place.leads(self.frames, len(self.frames))
+        return not self.place.matches(self.frames, len(self.frames))
 
 
 class ValueSink(FieldSink):
@@ -134,8 +134,8 @@ class ValueSink(FieldSink):
         if not self.reaches(depth, kind):
             return False
         self.found = True
-        self._is_list = kind == "an array" and not self.place.is_of_elements
-        return self.place.is_of_elements or kind not in ("an array", "null")
+        self._is_list = kind == "an array" and not self.place.selects_elements
+        return self.place.selects_elements or kind not in ("an array", "null")
 
     def scalar(self, value: Any, text: str | None, offset: int) -> None:
         depth = len(self.frames)
@@ -175,9 +175,9 @@ class ValueSink(FieldSink):
 
     def takes_values(self) -> bool:
         depth, size = len(self.frames), len(self.place.pattern)
-        if self.builder is not None or depth > size or not self.place.leads(self.frames, depth):
+        if self.builder is not None or depth > size or not self.place.matches(self.frames, depth):
             return True
-        return depth == size and self.place.is_of_elements
+        return depth == size and self.place.selects_elements
 
 
 class FieldReader(Reading):

@@ -428,7 +428,7 @@ class PartStage(Stage):
         from .sources.events import EventReader
 
         self._parts = Parts(choice=choice, **options)
-        self._parts.tell(answer)
+        self._parts.fill(answer)
         self.events = EventReader(options.get("provider", "auto"))
 
     def feed(self, piece: Any) -> Sequence[Any]:

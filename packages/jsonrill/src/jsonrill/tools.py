@@ -74,8 +74,8 @@ def run_tools(source: Any, tools: Tools, **options: Any) -> Any:
     if pydantic is installed.
 
     A function that is not async runs in a thread. Leaving the loop cancels the tools that run (a
-    thread cannot be cancelled, its result is dropped). A sync source yields a result with the next
-    event after it is there. Afterwards `messages()` is the turn for the next request.
+    thread cannot be cancelled, its result is dropped). With a sync source, a result is yielded with
+    the next event. Afterwards `messages()` is the turn for the next request.
     """
     check_names(options, RunOptions.__annotations__.keys() - {"keep"})
     timeout, answer = options.pop("timeout", None), options.pop("answer", None)
@@ -83,7 +83,7 @@ def run_tools(source: Any, tools: Tools, **options: Any) -> Any:
         raise ValueError(f"timeout is a number of seconds above 0, not {timeout!r}")
     reader = EventReader(options.get("provider", "auto"))
     run = ToolRun(tools, reader, **options)
-    run.parts.tell(answer)
+    run.parts.fill(answer)
     events = drive(reader, source)
     if isinstance(events, AsyncGenerator):
         return AsyncToolParts(run, _run_async(run, events, timeout))
@@ -165,8 +165,7 @@ class Job:
 
 
 class ToolRun:
-    """Decides which calls run. Feed it events, start the jobs that `due` returns, and `finish`
-    each."""
+    """Decides which calls run: feed it events, start the jobs from `due`, and `finish` each."""
 
     def __init__(
         self,
@@ -182,13 +181,13 @@ class ToolRun:
             raise ValueError(f'when is "args" or "call", not {when!r}')
         if type(concurrency) is not int or concurrency < 1:
             raise ValueError(f"concurrency is a whole number from 1 up, not {concurrency!r}")
-        self._tools = {name: Tool(name, it) for name, it in _by_name(tools).items()}
-        known = {name: schema for name, it in self._tools.items() if (schema := it.schema())}
-        self.parts = Parts(schemas={**known, **(schemas or {})}, asks_again=True, **options)
+        self._tools = {name: Tool(name, function) for name, function in _by_name(tools).items()}
+        types = {name: schema for name, tool in self._tools.items() if (schema := tool.schema())}
+        self.parts = Parts(schemas={**types, **(schemas or {})}, asks_again=True, **options)
         self._reader = reader
         self._is_early = when == "args"
         self._concurrency = concurrency
-        # The calls that may still be started, refused or revoked, and what became of them.
+        # The calls that may still change, and the job of each; None if it was refused.
         self._calls: dict[int, ToolCall] = {}
         self._jobs: dict[int, Job | None] = {}
         self._queue: deque[Job] = deque()
@@ -229,7 +228,7 @@ class ToolRun:
             if part.kind == "call" and part.call is not None:
                 self._calls[part.call.number] = part.call
         for call in [*self._calls.values()]:
-            # The provider may say late that it runs the call itself.
+            # The provider may report late that it runs the call itself.
             parts += [] if call.hosted else self._decide(call)
             if call.has_ended:
                 del self._calls[call.number]
@@ -250,7 +249,7 @@ class ToolRun:
                 call, f"the call was started, and then went wrong: {_problem(call)}"
             )
         if has_failed:
-            # The text of a broken call may still grow. One without a name cannot be sent back.
+            # The text of a broken call may still grow. A call without a name cannot be sent back.
             is_growing = call.is_open and not call.has_all_args
             return [] if call.name is None or is_growing else self._refuse(call, _problem(call))
         tool = self._tools.get(call.name or "")
@@ -260,8 +259,8 @@ class ToolRun:
 
     def _start(self, call: ToolCall, tool: Tool | None) -> list[Part]:
         if tool is None:
-            known = ", ".join(self._tools) or "none"
-            return self._refuse(call, f"there is no tool named {call.name!r}; there are: {known}")
+            names = ", ".join(self._tools) or "none"
+            return self._refuse(call, f"there is no tool named {call.name!r}; there are: {names}")
         try:
             job = Job(call, tool.bind(call))
         except TypeError as error:
@@ -306,7 +305,7 @@ class Tool:
             ) from error
 
     def schema(self) -> Schema | None:
-        """Return what validates the arguments while they come; None without pydantic."""
+        """Return a schema that validates arguments while they grow; None without pydantic."""
         try:
             from pydantic import ConfigDict, PydanticSchemaGenerationError
             from typing_extensions import TypedDict
@@ -333,7 +332,7 @@ class Tool:
             raise TypeError(f"{problem}: {error}") from error
 
     def bind(self, call: ToolCall) -> Callable[[], Any]:
-        """Return the function with the call's arguments; `TypeError` if they do not fit."""
+        """Return the function bound to the call's arguments; `TypeError` if they do not fit."""
         if call.encoding == "text":
             return partial(self._function, call.raw)
         received: Any = call.args if call.model is None else call.model
@@ -341,16 +340,16 @@ class Tool:
             received = {name: getattr(received, name) for name in received.model_fields_set}
         if not isinstance(received, Mapping):
             raise TypeError("the arguments are not an object")
-        named = dict(received)
-        own = [it for it in self._signature.parameters.values() if it.kind is it.POSITIONAL_ONLY]
+        arguments = dict(received)
+        leading = [p for p in self._signature.parameters.values() if p.kind is p.POSITIONAL_ONLY]
         # Defaults before the last positional argument have to be passed, too.
-        count = max((at for at, it in enumerate(own, 1) if it.name in named), default=0)
-        positional = [named.pop(it.name, it.default) for it in own[:count]]
-        self._signature.bind(*positional, **named)
-        return partial(self._function, *positional, **named)
+        count = max((n for n, p in enumerate(leading, 1) if p.name in arguments), default=0)
+        positional = [arguments.pop(p.name, p.default) for p in leading[:count]]
+        self._signature.bind(*positional, **arguments)
+        return partial(self._function, *positional, **arguments)
 
 
-# ---- running them ----
+# ---- how they run ----
 
 
 def _run_sync(run: ToolRun, source: Generator[Any], timeout: float | None) -> Generator[Part]:
@@ -449,11 +448,11 @@ class _Workers:
         if self._loop is None:
             runner = asyncio.Runner()
             self._loop, self._closed = runner.get_loop(), asyncio.Event()
-            _in_thread(partial(_serve, runner, self._closed))
+            _start_thread(partial(_serve, runner, self._closed))
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
     def close(self) -> None:
-        """Cancel what runs."""
+        """Cancel the running tools."""
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._closed.set)
 
@@ -463,20 +462,20 @@ def _serve(runner: Any, closed: Any) -> None:
         runner.run(closed.wait())
 
 
-def _in_thread(run: Callable[[], Any]) -> Future[Outcome]:
-    """Call a function in a daemon thread, which does not keep the program from ending."""
+def _start_thread(run: Callable[[], Any]) -> Future[Outcome]:
+    """Call a function in a daemon thread, which does not keep the program alive."""
     from concurrent.futures import Future
     from contextvars import copy_context
     from threading import Thread
 
     future: Future[Outcome] = Future()
-    future.set_running_or_notify_cancel()  # from now on nobody can cancel it
+    future.set_running_or_notify_cancel()  # it can no longer be cancelled
 
     def work() -> None:
         outcome: Outcome
         try:
             outcome = run(), None
-        except BaseException as error:  # `sys.exit` in a thread ends nothing but the thread
+        except BaseException as error:  # `sys.exit` in a thread ends only the thread
             outcome = None, _message(error)
         future.set_result(outcome)
 
@@ -485,17 +484,17 @@ def _in_thread(run: Callable[[], Any]) -> Future[Outcome]:
 
 
 async def _outcome(job: Job, timeout: float | None) -> Outcome:
-    """Call a tool in a thread; what an async one returns is awaited here."""
+    """Call a tool in a thread; await here what an async tool returns."""
     import asyncio
 
     try:
         async with asyncio.timeout(timeout) as limit:
-            result, error = await asyncio.wrap_future(_in_thread(job.run))
+            result, error = await asyncio.wrap_future(_start_thread(job.run))
             return await result if inspect.isawaitable(result) else result, error
     except (Exception, asyncio.CancelledError, SystemExit) as error:
         task = asyncio.current_task()
         if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
-            raise  # otherwise the tool cancelled itself, or something in it
+            raise  # any other cancellation comes from the tool
         is_late = isinstance(error, TimeoutError) and limit.expired()
         late = f"the tool has not returned within {timeout:g} seconds" if is_late else None
         return None, late or _message(error)

@@ -42,7 +42,7 @@ class BadInput(Exception):
 
 
 class BadOutput(Exception):
-    """Nothing can be written any more."""
+    """The output cannot be written: one line on standard error, exit code 1."""
 
 
 @dataclass
@@ -54,7 +54,7 @@ class Input:
     delay: float = 0.0
 
     def pieces(self) -> Iterator[bytes | str]:
-        """Return the text as it comes, or cut and delayed as a model would send it."""
+        """Return the text as it arrives, or cut and delayed as a model would send it."""
         if not self.tokens and not self.delay:
             return self._blocks()
         return self._cut(self.tokens or 4)
@@ -142,13 +142,13 @@ def process(inputs: list[Input], work: Callable[[Input], None]) -> None:
     """Run `work` for each file. Exit with 1 if one of them is bad, and with 130 after Ctrl-C."""
     is_good = True
     try:
-        for one in inputs:
+        for file in inputs:
             try:
-                work(one)
+                work(file)
             except (JsonrillError, BadInput) as error:
                 is_good = False
-                name = "standard input" if one.name == "-" else safe(one.name)
-                place = "" if len(inputs) == 1 and one.name == "-" else f"{name}: "
+                name = "standard input" if file.name == "-" else safe(file.name)
+                place = "" if len(inputs) == 1 and file.name == "-" else f"{name}: "
                 report(f"{place}{_line(error)}")
     except BadOutput as error:
         # The interpreter would report the error again when it closes standard output.

@@ -1,6 +1,7 @@
-"""The states of the machines: what they expect or are inside of, as numbers for the compiler.
+"""The states of the machines: what they expect, or what they are reading.
 
-A module of its own, because a compiled module has its own as C integers, which no other can import.
+A compiled module turns its own constants into C integers, which other modules cannot import. So the
+states have a module that is not compiled.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ STRING: Final = 7  # in a string value
 KEY: Final = 8  # in a key
 DIGITS: Final = 9  # in a number
 
-# What could come where the text is refused or ends.
+# What is expected in a state, for errors.
 EXPECTED: Final = {
     VALUE: "a value",
     FIRST_ELEMENT: "a value or ']'",

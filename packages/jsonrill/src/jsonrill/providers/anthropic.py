@@ -1,7 +1,7 @@
-"""Anthropic Messages: content blocks with an index, of text, of thoughts and of calls.
+"""Anthropic Messages: content blocks with an index: text, thoughts, calls and results.
 
-Tools of the user, of the server and of MCP servers. The `input` in a block's start is a
-placeholder, never text; only a non-empty one counts, and only if no delta follows.
+The user, the provider or an MCP server runs the tools. The `input` in a block's start counts only
+if it is not empty and no delta follows: otherwise it is a placeholder.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from .fields import as_id, as_index, as_object, as_text, failed, finished, typed
 from .statements import Begin, CallDelta, End, Finish, Keep, Reasoning, Result, Statement, Text
 
 CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
-# The deltas that are known and say nothing of a call.
+# Known deltas that are not part of a call.
 DELTAS = ("text_delta", "thinking_delta", "signature_delta", "citations_delta")
 
 accepts = typed("content_block_", "message_start", "message_delta", "message_stop")
@@ -40,7 +40,7 @@ def translate(event: dict[str, Any]) -> list[Statement]:
 
 
 def _message(message: dict[str, Any]) -> list[Statement]:
-    """Return the statements of a message's start, which may have all of its content already."""
+    """Return the statements of a message's start, which may already contain all of the content."""
     statements = [Begin(as_id(message, "id")), *usage(message, "usage")]
     match message:
         case {"content": [_, *_] as blocks}:
@@ -54,7 +54,7 @@ def _message(message: dict[str, Any]) -> list[Statement]:
 def _delta(index: int | None, delta: dict[str, Any]) -> list[Statement]:
     match delta:
         case {"type": "input_json_delta"} if index is not None and "partial_json" in delta:
-            # The block before it says what it is: a result, too, may come as JSON.
+            # The block's start decides what this is: results may come as JSON, too.
             return [CallDelta(None, index, None, as_text(delta, "partial_json"), opens=False)]
         case {"type": "text_delta", "text": str(text)} if text:
             return [Text(text, 0, index)]
@@ -87,5 +87,5 @@ def _start(index: int | None, block: dict[str, Any]) -> list[Statement]:
 
 def _signature(index: int | None, thoughts: dict[str, Any]) -> list[Statement]:
     signature = as_text(thoughts, "signature")
-    kept = {"type": "thinking", "thinking": "", "signature": signature}
-    return [Keep(kept, index)] if signature else []
+    block = {"type": "thinking", "thinking": "", "signature": signature}
+    return [Keep(block, index)] if signature else []

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .finish import finish_reason, worse
+from .finish import finish_reason, worse_word
 from .statements import Finish, Statement, Usage
 
 
@@ -80,7 +80,7 @@ def finished(
 
     `native` is the word of the provider behind a gateway, `detail` the provider's explanation.
     """
-    word = worse(word, native)
+    word = worse_word(word, native)
     reason = finish_reason(word)
     spelled = str(getattr(word, "value", word))
     if reason == "error":

@@ -1,4 +1,4 @@
-"""How an answer ended: the words with which all providers say it, in one table.
+"""Finish reasons: the words of all providers, and what they mean.
 
 JavaScript has a copy, which tools/tables.py writes.
 """
@@ -11,7 +11,7 @@ from ..errors import CUTS
 
 # complete: the model has finished. calls: it waits for the results of tools. length: a limit of
 # tokens, turns or cost was reached. filtered: a content filter stopped it. refused: the model
-# did not want to answer. lost: the answer stopped, and nothing says that the model had finished.
+# declined to answer. lost: the answer stopped, and nothing says that the model had finished.
 # error: the provider failed. Each is worse than those before it.
 Reason = Literal["complete", "calls", "length", "filtered", "refused", "lost", "error"]
 REASONS: Final[tuple[Reason, ...]] = get_args(Reason)
@@ -51,10 +51,10 @@ WORDS: Final = {word: reason for reason, words in _SPELLINGS.items() for word in
 
 
 def finish_reason(word: Any) -> Reason | None:
-    """Return what a provider's word for the end of an answer means; None if it is not a word.
+    """Return the meaning of a provider's finish reason; None if it is not a text.
 
     Spelling does not matter: `MAX_TOKENS`, `max-tokens`, `FinishReason.MAX_TOKENS` and a member of
-    an enumeration are the same. An unknown word is `lost`: nothing says it is complete.
+    an enumeration are the same. An unknown word is `lost`: it does not say that the answer ended.
     """
     value = getattr(word, "value", word)
     if not isinstance(value, str) or not value:
@@ -67,8 +67,8 @@ def _letters(word: Any) -> str:
     return "".join([char for char in name if char.isalnum()])
 
 
-def worse(word: Any, native: Any) -> Any:
-    """Return the worse of the words of a gateway and of the provider behind it.
+def worse_word(word: Any, native: Any) -> Any:
+    """Return the worse of two finish reasons: a gateway's, and that of the provider behind it.
 
     An unknown word of the provider does not count.
     """
@@ -80,5 +80,5 @@ def worse(word: Any, native: Any) -> Any:
 
 
 def is_complete(reason: Reason | None) -> bool:
-    """Return whether an answer that ended so has all of its text."""
+    """Return whether an answer with this finish reason has all of its text."""
     return reason == "complete" or reason == "calls"

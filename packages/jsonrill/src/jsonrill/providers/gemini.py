@@ -16,7 +16,7 @@ from .statements import Begin, CallDelta, End, Keep, Reasoning, Result, Statemen
 
 CALLS = ("function_call", "mcp_server_tool_call")
 RESULTS = ("function_result", "mcp_server_tool_result")
-# The deltas of steps that are known and say nothing of a call.
+# Known deltas of steps that are not part of a call.
 DELTAS = ("text", "thought_summary", "thought_signature")
 
 
@@ -75,7 +75,7 @@ def _call(call: dict[str, Any], message: str | None, choice: int) -> CallDelta:
         delta.value = args
     if first(call, "willContinue", "will_continue") is not True:
         delta.end = End()
-    # An empty call is nothing but the end of the open one.
+    # An empty call only ends the open one.
     delta.opens = bool(delta.name or delta.id or delta.parts or args is not None)
     return delta
 
@@ -106,7 +106,7 @@ def _interaction(event: dict[str, Any]) -> list[Statement]:
         case {"event_type": "interaction.completed"}:
             interaction = as_object(event, "interaction")
             status = interaction.get("status")
-            # Its only word for an answer that reached its limit.
+            # The API has no other word for an answer that reached its limit.
             finish = finished("max_tokens" if status == "incomplete" else status)
             return [*usage(interaction, "usage"), finish]
         case {"event_type": "error"}:

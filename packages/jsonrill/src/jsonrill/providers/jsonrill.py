@@ -1,10 +1,10 @@
 """jsonrill's own wire events, which `toolcalls/wire.py` writes.
 
-`tools_call_update` (deltas with their fragments), `tool_result`, `tools_aggregate` (the final state
-of a message). The fields of calls are in snake_case; camelCase is read, too.
+`tools_call_update` (deltas, with fragments), `tool_result`, `tools_aggregate` (the final state of a
+message). The fields of calls are in snake_case; camelCase is read, too.
 
-The public system that defined them sends them in an envelope, with their fields in `payload`. A
-later version sends `tool_call_update`, one call at a time, and `tool_call_result`.
+The public system that defined these events sends an envelope, with the fields in `payload`. A later
+version sends `tool_call_update`, one call at a time, and `tool_call_result`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ UPDATES: Final = ("tools_call_update", "tool_call_update")
 RESULTS: Final = ("tool_result", "tool_call_result")
 KINDS: Final = (*UPDATES, *RESULTS, "tools_aggregate")
 ENDED: Final = ("complete", "error", "truncated")
-# The public server changes the time in the message's id with each chunk.
+# The time in a message's id, which the public server changes with each chunk.
 _TIME: Final = re.compile("-[0-9A-F]{15}(?=-)")
 
 
@@ -35,8 +35,8 @@ def translate(event: dict[str, Any]) -> list[Statement]:
     if payload:
         event, message = payload, message and _TIME.sub("", message)
     if kind in UPDATES:
-        one = event.get("toolCallUpdate", event if kind == "tool_call_update" else None)
-        updates = items({"": event.get("tool_call_updates", [one])}, "")
+        single = event.get("toolCallUpdate", event if kind == "tool_call_update" else None)
+        updates = items({"": event.get("tool_call_updates", [single])}, "")
         return [_call(call, message) for call in updates]
     if kind in RESULTS:
         return [_result(event)]

@@ -1,4 +1,4 @@
-"""Events as plain dicts: from JSON text, and from the objects that client libraries yield.
+"""Events as plain dicts: from JSON text, and from objects of client libraries.
 
 No library is imported. Objects are read by their own `model_dump` or `to_dict`, or by attribute.
 """
@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, Final
 
-# Fields that grow with every event, or lead to far more than the event says.
-_LEFT_OUT: Final = frozenset(("snapshot", "agent", "new_agent", "source_agent", "target_agent"))
-# The key under which an event that is a list or a tuple has its elements.
+# Fields that grow with every event, or refer to objects far larger than the event.
+_OMITTED: Final = frozenset(("snapshot", "agent", "new_agent", "source_agent", "target_agent"))
+# The key for the elements of an event that is a list or a tuple.
 ITEMS: Final = "items"
 
 
@@ -58,8 +58,8 @@ def as_data(value: Any) -> Any:
     if not (is_dataclass(value) or hasattr(value, "__dict__")):
         return str(value)  # a date, for instance
     names = [field.name for field in fields(value)] if is_dataclass(value) else [*vars(value)]
-    shown = [name for name in names if name not in _LEFT_OUT and not name.startswith("_")]
-    return {name: as_data(getattr(value, name)) for name in shown}
+    names = [name for name in names if name not in _OMITTED and not name.startswith("_")]
+    return {name: as_data(getattr(value, name)) for name in names}
 
 
 def _from_model(model: Any) -> Any:
