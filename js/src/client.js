@@ -1,8 +1,8 @@
 /**
  * Server-sent events over fetch, across lost connections.
  *
- * The stream goes on after the last id it has seen, until `event: CLOSE`, a 204, or an answer that no second try
- * would change. A stream without ids is requested once: another request might start a new generation, and cost as much.
+ * The stream continues after the last id it has seen, until `event: CLOSE`, a 204, or a response that another try
+ * would not change. A stream without ids is requested once: another request might start a new generation, and cost as much.
  */
 
 import { SILENCE } from "./constants.js";
@@ -13,8 +13,9 @@ import { isEventStream, isRestart, SSEDecoder } from "./eventstream.js";
 /** @import { SSEEvent } from "./eventstream.js" */
 /** @typedef {"connecting" | "open" | "waiting" | "closed"} ConnectionState */
 /**
- * `after`: the last id that is known already. `retry`, `maxDelay`: milliseconds before the first try after a loss,
- * if the server does not say, and at most. `timeout`: milliseconds without a byte are a lost connection (0: never).
+ * `after`: the last id that you already have. `retry`: milliseconds before the first try after a loss, unless the
+ * server says how long. `maxDelay`: the longest wait. `timeout`: milliseconds without a byte until the connection counts
+ * as lost (0: never).
  * `reconnect`: false never requests again, true always does; by default only a GET is repeated, and only if ids were
  * sent. `limit`: characters of an event. `onState` gets each state of the connection.
  * @typedef {object} ConnectOptions
@@ -32,15 +33,15 @@ import { isEventStream, isRestart, SSEDecoder } from "./eventstream.js";
  */
 
 // How many ids are remembered to detect duplicate events.
-const MOST_IDS = 10_000;
-// A server may say `retry: 0`; one that answers nothing is not requested more often than this.
-const LEAST_DELAY = 100;
+const MAX_IDS = 10_000;
+// A server may say `retry: 0`; after a failure, wait at least this long.
+const MIN_DELAY = 100;
 // Wait at most an hour, whatever `Retry-After` says.
-const LONGEST_RETRY = 3_600_000;
+const MAX_RETRY_AFTER = 3_600_000;
 
-/** A connection was lost, or not made. */
+/** A connection was lost, or could not be made. */
 class Lost extends Error {
-  /** Milliseconds that the server requests before the next try. */
+  /** Milliseconds to wait before the next try, as the server requests. */
   delay = 0;
   /** True if the server may have meant to end the stream. */
   hasEnded = false;
@@ -110,8 +111,8 @@ class Connection {
       const abort = () => attempt.abort();
       this.#signal.addEventListener("abort", abort);
       try {
-        const isOver = yield* this.#attempt(attempt.signal);
-        if (isOver) return this.#enter("closed", { reason: isOver });
+        const reason = yield* this.#attempt(attempt.signal);
+        if (reason) return this.#enter("closed", { reason });
         throw Object.assign(new Lost("the connection ended"), { hasEnded: true });
       } catch (error) {
         if (this.#signal.aborted) return;
@@ -126,12 +127,12 @@ class Connection {
   }
 
   /**
-   * One request, to its end; returns why the stream is over, "" if it is not.
+   * Make one request; return why the stream has ended, "" if it has not.
    * @param {AbortSignal} signal
    * @returns {AsyncGenerator<any, string, undefined>}
    */
   async *#attempt(signal) {
-    const response = await this.#during(this.#isUrl ? this.#request(signal) : Promise.resolve(this.#target));
+    const response = await this.#guard(this.#isUrl ? this.#request(signal) : Promise.resolve(this.#target));
     if (response.status === 204) return "204";
     const isEvents = response.ok && isEventStream(response.headers.get("content-type") ?? "");
     if (!isEvents && !(response.ok && this.#acceptsText)) throw await refusal(response, this.#lastEventId !== "");
@@ -140,7 +141,7 @@ class Connection {
     const reader = response.body?.getReader();
     try {
       for (;;) {
-        const { done, value } = reader ? await this.#during(reader.read()) : { done: true, value: undefined };
+        const { done, value } = reader ? await this.#guard(reader.read()) : { done: true, value: undefined };
         if (done) {
           decoder.feed(""); // throws if the last event was too large
           return isEvents ? "" : "ended";
@@ -153,7 +154,7 @@ class Connection {
           if (event.type === "CLOSE") return "CLOSE";
           if (this.#isNew(event)) yield event;
         }
-        this.#reach(decoder.lastEventId);
+        this.#advance(decoder.lastEventId);
         this.#retry = decoder.retry ?? this.#retry;
       }
     } finally {
@@ -166,25 +167,25 @@ class Connection {
     const { fetch = globalThis.fetch, init = {} } = this.#options;
     const headers = new Headers(this.#options.headers);
     headers.set("accept", this.#acceptsText ? "text/event-stream, */*;q=0.5" : "text/event-stream");
-    if (this.#lastEventId !== "") headers.set("last-event-id", inBytes(this.#lastEventId));
+    if (this.#lastEventId !== "") headers.set("last-event-id", toByteString(this.#lastEventId));
     return fetch(this.#target, { cache: "no-store", ...init, headers, signal });
   }
 
   /**
-   * What a step of the connection gives; `Lost` if it fails or takes too long.
+   * The result of a step; throws `Lost` if it fails or takes too long.
    * @template T
    * @param {Promise<T>} step
    * @returns {Promise<T>}
    */
-  async #during(step) {
+  async #guard(step) {
     const { timeout = SILENCE } = this.#options;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     let timer;
-    let leave = () => {};
+    let abort = () => {};
     const end = new Promise((_, reject) => {
-      leave = () => reject(new Lost("the connection was closed"));
+      abort = () => reject(new Lost("the connection was closed"));
       if (timeout > 0) timer = setTimeout(() => reject(new Lost("the connection is silent")), timeout);
-      this.#signal.addEventListener("abort", leave);
+      this.#signal.addEventListener("abort", abort);
     });
     try {
       return /** @type {T} */ (await Promise.race([step, end]));
@@ -193,23 +194,23 @@ class Connection {
       throw error instanceof Lost ? error : new Lost(`the connection failed: ${/** @type {any} */ (error)?.message ?? error}`);
     } finally {
       clearTimeout(timer);
-      this.#signal.removeEventListener("abort", leave);
+      this.#signal.removeEventListener("abort", abort);
     }
   }
 
-  /** False for an event that came before. @param {SSEEvent} event */
+  /** False for a repeated event. @param {SSEEvent} event */
   #isNew(event) {
     if (isRestart(event)) this.#seen.clear();
     if (!event.hasId) return true;
     if (event.id !== "" && this.#seen.has(event.id)) return false;
-    this.#reach(event.id);
+    this.#advance(event.id);
     this.#seen.add(event.id);
-    if (this.#seen.size > MOST_IDS) this.#seen.delete([...this.#seen.values()][0]);
+    if (this.#seen.size > MAX_IDS) this.#seen.delete([...this.#seen.values()][0]);
     return true;
   }
 
-  /** Go on from this id, even if no event came with it; but not from one that came again. @param {string} id */
-  #reach(id) {
+  /** Continue from this id, even if no event came with it; ignore a repeated one. @param {string} id */
+  #advance(id) {
     if (id === this.#lastEventId || this.#seen.has(id)) return;
     this.#failures = 0;
     this.#lastEventId = id;
@@ -217,21 +218,21 @@ class Connection {
 
   /** True if a stream without ids has ended; throws if it is lost and cannot be requested again. @param {Lost} lost */
   #isEnd(lost) {
-    const why = this.#whyOnce();
-    if (why === "") return false;
+    const reason = this.#reasonToStop();
+    if (reason === "") return false;
     if (lost.hasEnded && this.#lastEventId === "") return true;
-    throw new SourceFailed(`${lost.message} (${why})`, { status: lost.status });
+    throw new SourceFailed(`${lost.message} (${reason})`, { status: lost.status });
   }
 
-  /** Why nothing is requested again after a loss; "" if it is. */
-  #whyOnce() {
+  /** Why the request is not repeated after a loss; "" if it is. */
+  #reasonToStop() {
     const { reconnect, init } = this.#options;
     const method = init?.method?.toUpperCase() ?? "GET";
     if (!this.#isUrl) return "a response is read once";
     if (reconnect === true) return "";
     if (reconnect === false) return "reconnect is false";
     if (method !== "GET") return `a ${method} is repeated with reconnect: true only`;
-    return this.#lastEventId === "" ? "without ids it would begin anew: see reconnect" : "";
+    return this.#lastEventId === "" ? "without ids it would start again: see reconnect" : "";
   }
 
   /**
@@ -241,7 +242,7 @@ class Connection {
    */
   async #wait(lost) {
     const { retry = 1000, maxDelay = 30_000 } = this.#options;
-    const least = this.#failures > 0 ? Math.min(LEAST_DELAY, maxDelay) : 0;
+    const least = this.#failures > 0 ? Math.min(MIN_DELAY, maxDelay) : 0;
     const base = Math.max(this.#retry ?? retry, lost.delay, least);
     const longest = Math.max(base, maxDelay);
     const delay = Math.round(Math.min(longest, base * 2 ** Math.min(this.#failures, 20)) * (1 + Math.random() / 2));
@@ -268,8 +269,8 @@ class Connection {
 }
 
 /**
- * The error of a response that is not an event stream; a `Lost` is tried again. In a stream that has begun, a page
- * of another type is an accident of something in between.
+ * The error of a response that is not an event stream; a `Lost` is tried again. In a stream that has begun,
+ * another content type comes from a proxy, and is tried again, too.
  * @param {Response} response
  * @param {boolean} hasBegun
  */
@@ -284,14 +285,14 @@ async function refusal(response, hasBegun) {
   await response.body?.cancel();
   const requested = response.headers.get("retry-after") ?? "";
   const wait = /^[0-9]{1,9}$/.test(requested) ? Number(requested) * 1000 : Date.parse(requested) - Date.now();
-  const delay = Number.isFinite(wait) ? Math.min(Math.max(0, wait), LONGEST_RETRY) : 0;
+  const delay = Number.isFinite(wait) ? Math.min(Math.max(0, wait), MAX_RETRY_AFTER) : 0;
   return Object.assign(new Lost(`the server answered ${status}`), { delay, status });
 }
 
 /**
- * The UTF-8 bytes of a text as a header holds them.
+ * The UTF-8 bytes of a text, each as a character, as headers require.
  * @param {string} text
  */
-function inBytes(text) {
+function toByteString(text) {
   return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join("");
 }

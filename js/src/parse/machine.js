@@ -1,7 +1,7 @@
 /**
  * Text → events: the state machine that reads JSON. No I/O, no recursion.
  *
- * The machine keeps a state (what it expects, or is inside of) and a stack of open containers, so it can
+ * The machine keeps a state (what it expects, or is reading) and a stack of open containers, so it can
  * stop after any character and go on with the next piece. The pieces `{"a": [tr` and `ue]}`:
  *
  *     {      FIRST_KEY       startObject, with a new frame on the stack
@@ -91,7 +91,7 @@ export function pathOf(frame) {
   return path.reverse();
 }
 
-// What the machine expects, or is in. Up to FIRST_ELEMENT a value may begin, up to NEXT_KEY a quote.
+// What the machine expects, or is reading. Up to FIRST_ELEMENT a value may begin, up to NEXT_KEY a quote.
 const VALUE = 0;
 const FIRST_ELEMENT = 1;
 const FIRST_KEY = 2;
@@ -112,7 +112,7 @@ const EXPECTED = [
 /** @type {{[letter: string]: [string, boolean | null]}} */
 const LITERALS = { t: ["true", true], f: ["false", false], n: ["null", null] };
 const NUMBER_RUN = /[-+.0-9eE]*/y;
-// The longest text that more digits could make a number, and a whole one (RFC 8259 section 6).
+// The longest beginning of a number, and a complete number (RFC 8259 section 6).
 const NUMBER_START = /^-?(?:(?:0|[1-9][0-9]*)(?:(?:\.[0-9]+)?[eE][+-]?[0-9]*|\.[0-9]*)?)?/;
 export const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 // A surrogate pair is one escape.
@@ -123,7 +123,7 @@ const PAIRS = /[\ud800-\udbff][\udc00-\udfff]/g;
 const HIGH_END = /[\ud800-\udbff]$/;
 
 /**
- * The limits, with those that are given.
+ * The default limits, overridden by the given ones.
  * @param {Limits} [limits]
  */
 function checkLimits(limits = {}) {
@@ -399,13 +399,13 @@ export class Machine {
     for (let at = pos; ; ) {
       const start = at;
       let c = 0;
-      let isWide = false;
+      let hasSurrogates = false;
       for (; at < end; at += 1) {
         c = text.charCodeAt(at);
         if (c === 34 || c === 92 || c < 32) break;
-        if (c >= 0xd800 && c < 0xe000) isWide = true;
+        if (c >= 0xd800 && c < 0xe000) hasSurrogates = true;
       }
-      if (isWide) {
+      if (hasSurrogates) {
         if (at === end && c < 0xdc00 && c >= 0xd800 && !this.#isFlushing) this.#held = text[(at -= 1)];
         this.#offset -= text.slice(start, at).match(PAIRS)?.length ?? 0;
       }
@@ -426,7 +426,7 @@ export class Machine {
   }
 
   /**
-   * The escape at `pos`; null if it is wrong, or not complete: then it is held.
+   * The escape at `pos`; null if it is wrong, or if it is incomplete and therefore held.
    * @param {string} text
    * @param {number} pos
    */
@@ -461,20 +461,20 @@ export class Machine {
     if (run.length > room) throw this.#over("string", this.#token + 1 + limit);
   }
 
-  /** @param {number} quote */
-  #endString(quote) {
+  /** @param {number} pos of the closing quote */
+  #endString(pos) {
     if (this.#state === STRING) {
       this.#sink.endString();
-      this.#endValue(quote + 1);
-      return quote + 1;
+      this.#endValue(pos + 1);
+      return pos + 1;
     }
     const frame = /** @type {Frame} */ (this.#frame);
     frame.size += 1;
-    if (frame.size > this.#limits.keys) throw this.#over("keys", this.#offset + quote);
+    if (frame.size > this.#limits.keys) throw this.#over("keys", this.#offset + pos);
     frame.key = this.#text;
     this.#state = COLON;
     this.#sink.key(this.#text, this.#token);
-    return quote + 1;
+    return pos + 1;
   }
 
   // ---- errors ----
@@ -503,7 +503,7 @@ export class Machine {
     return literal === undefined ? EXPECTED[this.#state] : quoted(literal[0]);
   }
 
-  /** Where an error is; closes the stream. @param {number} offset */
+  /** The position of an error; closes the stream. @param {number} offset */
   #position(offset) {
     const state = this.#state;
     const inValue = state <= FIRST_ELEMENT || state === COLON || state === STRING || state === DIGITS;
@@ -521,7 +521,7 @@ export class Machine {
    */
   #error(Kind, expected, got, pos) {
     const position = this.#position(this.#offset + pos);
-    return new Kind(`expected ${expected} ${got} ${where(position)}`, expected, position);
+    return new Kind(`expected ${expected} ${got} ${placeText(position)}`, expected, position);
   }
 
   /**
@@ -542,11 +542,11 @@ export class Machine {
    */
   #over(limit, offset) {
     const position = this.#position(offset);
-    return new LimitExceeded(`more than ${this.#limits[limit]} (${limit}) ${where(position)}`, limit, position);
+    return new LimitExceeded(`more than ${this.#limits[limit]} (${limit}) ${placeText(position)}`, limit, position);
   }
 }
 
 /** @param {{offset: number, path: Path}} position */
-function where({ offset, path }) {
+function placeText({ offset, path }) {
   return `at character ${offset}, in ${shortPath(path)}`;
 }

@@ -1,4 +1,4 @@
-/** Arguments that come as values at JSONPaths. */
+/** Arguments that arrive as values at JSONPaths. */
 
 import { copyOf, put } from "../parse/values.js";
 
@@ -8,7 +8,7 @@ import { copyOf, put } from "../parse/values.js";
 const STEP = /\.([^.[\]'"\s*]+)|\[([0-9]{1,9})\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/suy;
 
 /**
- * The value with this part; what is on its path is copied. More of a string is appended to it.
+ * The value with this part: containers on its path are copied, and text is appended to a string.
  * @param {any} value
  * @param {ArgumentPart} part
  */
@@ -17,19 +17,19 @@ export function assign(value, { path, value: part }) {
   const steps = readPath(isArray ? path.slice(0, -2) : path);
   const root = { value };
   /** @type {any} */
-  let holder = root;
+  let parent = root;
   /** @type {string | number} */
   let key = "value";
   for (const step of steps) {
-    const inner = Object.hasOwn(holder, key) ? holder[key] : undefined;
-    const isThere = typeof inner === "object" && inner !== null;
-    put(holder, key, isThere ? copyOf(inner) : typeof step === "number" ? [] : {});
-    holder = holder[key];
+    const inner = Object.hasOwn(parent, key) ? parent[key] : undefined;
+    const isContainer = typeof inner === "object" && inner !== null;
+    put(parent, key, isContainer ? copyOf(inner) : typeof step === "number" ? [] : {});
+    parent = parent[key];
     key = step;
   }
-  const before = Object.hasOwn(holder, key) ? holder[key] : undefined;
-  if (part === undefined) put(holder, key, before ?? (isArray ? [] : {}));
-  else put(holder, key, typeof before === "string" && typeof part === "string" ? before + part : part);
+  const previous = Object.hasOwn(parent, key) ? parent[key] : undefined;
+  if (part === undefined) put(parent, key, previous ?? (isArray ? [] : {}));
+  else put(parent, key, typeof previous === "string" && typeof part === "string" ? previous + part : part);
   return root.value;
 }
 

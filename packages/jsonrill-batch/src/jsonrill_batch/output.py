@@ -30,8 +30,8 @@ ReadLine = Callable[[bytes], Row]
 
 # The size of a partition, in bytes.
 SIZE: Final = 64 * 2**20
-# Columns of a Parquet file: facts of the error as they are, and the rest as JSON text.
-_FACTS: Final = ("code", "message", "path", "rule")
+# Columns of a Parquet file: fields of the error as they are, and the rest as JSON text.
+_ERROR_FIELDS: Final = ("code", "message", "path", "rule")
 _JSON: Final = ("value", "updates", "calls", "repairs", "usage")
 _ROWS_PER_GROUP: Final = 10_000
 
@@ -76,21 +76,21 @@ class Partition:
 
 def partitions(inputs: Iterable[str | Path], size: int = SIZE) -> list[Partition]:
     """Return the partitions of files, of the files in folders, and of the matches of patterns."""
-    found = []
+    result = []
     for path in sorted({file for item in inputs for file in _files(str(item))}):
         status = os.stat(path)
         version = status.st_size, status.st_mtime_ns
         step = sys.maxsize if path.endswith(".gz") else size
         for start in range(0, status.st_size, step):
-            found.append(Partition(path, start, start + step, version))
-    return found
+            result.append(Partition(path, start, start + step, version))
+    return result
 
 
 def _files(item: str) -> list[str]:
     is_pattern = not os.path.exists(item)
     pattern = item if is_pattern else os.path.join(escape(item), "**")
-    found = [item] if os.path.isfile(item) else glob(pattern, recursive=True)
-    files = [os.path.abspath(path) for path in found if os.path.isfile(path)]
+    paths = [item] if os.path.isfile(item) else glob(pattern, recursive=True)
+    files = [os.path.abspath(path) for path in paths if os.path.isfile(path)]
     if not files:
         raise BatchError(f"{item}: no such file")
     return files
@@ -105,7 +105,7 @@ class Output:
     format: str
 
     def prepare(self) -> None:
-        """Make the folder, and refuse one that has something else."""
+        """Make the folder; refuse one that has other contents."""
         (self.folder / ".done").mkdir(parents=True, exist_ok=True)
         self.remove_temporary()
         job = json.dumps({"job": asdict(self.job), "format": self.format})
@@ -124,7 +124,7 @@ class Output:
             file.unlink(missing_ok=True)
 
     def counts(self, partition: Partition) -> Counter[str] | None:
-        """Return the counts of a partition that is done and whose file has not changed."""
+        """Return the counts of a partition if it is done and its file has not changed."""
         mark, rows = self._mark(partition), self._rows(partition)
         if not (mark.exists() and rows.exists()):
             return None
@@ -139,7 +139,7 @@ class Output:
         rows = _rows(partition, read or Reader(self.job).read)
         write = _write_parquet if self.format == "parquet" else _write_jsonl
         with _temporary(self._rows(partition)) as file:
-            write(file, _counted(rows, counts))
+            write(file, _count(rows, counts))
         counts["milliseconds"] = round((perf_counter() - started) * 1000)
         mark = {"version": [*partition.version, partition.end], "counts": counts}
         with _temporary(self._mark(partition)) as file:
@@ -167,7 +167,7 @@ def _rows(partition: Partition, read: ReadLine) -> Iterator[Row]:
         yield {"id": f"{partition.path}@{offset}", "status": "invalid", "error": error}
 
 
-def _counted(rows: Iterator[Row], counts: Counter[str]) -> Iterator[Row]:
+def _count(rows: Iterator[Row], counts: Counter[str]) -> Iterator[Row]:
     """Yield the rows and count them: by status, error, repair and token."""
     for row in rows:
         status = row["status"]
@@ -185,7 +185,7 @@ def _counted(rows: Iterator[Row], counts: Counter[str]) -> Iterator[Row]:
 
 @contextmanager
 def _temporary(path: Path) -> Iterator[Path]:
-    """Return a name for a file that is renamed to `path` when it is written."""
+    """Yield the name of a temporary file, which is renamed to `path` once it is written."""
     file = path.with_name(f".{path.name}.{uuid4().hex}.tmp")
     try:
         yield file
@@ -203,7 +203,7 @@ def _write_parquet(path: Path, rows: Iterator[Row]) -> None:
     import pyarrow
     from pyarrow.parquet import ParquetWriter
 
-    texts = [(name, pyarrow.string()) for name in ("id", "status", *_FACTS, *_JSON)]
+    texts = [(name, pyarrow.string()) for name in ("id", "status", *_ERROR_FIELDS, *_JSON)]
     schema = pyarrow.schema([*texts, ("offset", pyarrow.int64())])
     with ParquetWriter(path, schema) as file:
         while group := [_columns(row) for row in islice(rows, _ROWS_PER_GROUP)]:
@@ -211,7 +211,7 @@ def _write_parquet(path: Path, rows: Iterator[Row]) -> None:
 
 
 def _columns(row: Row) -> dict[str, Any]:
-    """Return the columns of a row, with others that the file leaves out."""
+    """Return the columns of a row; other keys are not written."""
     texts = {name: dumps(row[name]) for name in _JSON if name in row}
     id = row["id"] if isinstance(row["id"], str) else dumps(row["id"])
     return {**row, **row.get("error", {}), **texts, "id": id}

@@ -1,4 +1,4 @@
-"""Who may call: tokens and their owners, hosts, origins; and one line in the log per request."""
+"""Access control by token, host and origin; security headers, metrics and the access log."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ async def read_body(request: Request, limit: int) -> bytes:
 
 
 class Tokens:
-    """The valid tokens; a server that has none lets everybody in."""
+    """The valid tokens; a server without tokens accepts every request."""
 
     def __init__(self, settings: Settings) -> None:
         self._owners = settings.owners()
@@ -72,48 +72,48 @@ class Tokens:
         kind, _, token = request.headers.get("authorization", "").partition(" ")
         if not kind:  # Anthropic's clients use their own header
             token = request.headers.get("x-api-key", "")
-        found = None if self._owners else ""
-        for known, owner in self._owners.items():
+        owner = None if self._owners else ""
+        for candidate, name in self._owners.items():
             # Every token is compared, each in constant time.
-            if hmac.compare_digest(known.encode(), token.strip().encode()):
-                found = owner
-        if found is None or kind.lower() not in ("", "bearer"):
+            if hmac.compare_digest(candidate.encode(), token.strip().encode()):
+                owner = name
+        if owner is None or kind.lower() not in ("", "bearer"):
             headers = {"www-authenticate": 'Bearer realm="jsonrill"'}
             raise Problem(401, "TOKEN", "a bearer token is needed", headers)
-        return found
+        return owner
 
 
 class Metrics:
-    """What `/metrics` shows, besides the readers."""
+    """The metrics that `/metrics` shows."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        more: Any = {"namespace": "jsonrill", "registry": self.registry}
+        common: Any = {"namespace": "jsonrill", "registry": self.registry}
         self.requests = Counter(
-            "requests", "Requests by route.", ("route", "method", "status"), **more
+            "requests", "Requests by route.", ("route", "method", "status"), **common
         )
-        self.seconds = Histogram("request_seconds", "Time until a response ends.", **more)
-        self.records = Counter("records", "Records that were appended by requests.", **more)
-        self.readers = Gauge("readers", "Readers now.", **more)
+        self.seconds = Histogram("request_seconds", "Time until a response ends.", **common)
+        self.records = Counter("records", "Records that were appended by requests.", **common)
+        self.readers = Gauge("readers", "Readers now.", **common)
 
 
 class Guard:
-    """Refuses unknown hosts (DNS rebinding) and other sites' pages (CSRF), adds headers, logs."""
+    """Refuses unknown hosts (DNS rebinding) and pages of other sites (CSRF), adds headers, logs."""
 
     def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics) -> None:
         self._app = app
         self._hosts = {host.lower() for host in settings.allowed_hosts}
         self._origins = {origin.lower() for origin in settings.origins}
-        self._has_log = settings.access_log
+        self._logs_access = settings.access_log
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        begun, status = time.monotonic(), 0
+        started, status = time.monotonic(), 0
 
-        async def note(message: Message) -> None:
+        async def send_response(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -125,20 +125,20 @@ class Guard:
         refusal = self._refusal(scope)
         app = refusal or self._app
         try:
-            await app(scope, receive, note)
+            await app(scope, receive, send_response)
         except (ClientDisconnect, OSError):
             status = status or CLIENT_GONE
         except Exception:
             status = 500
             raise
         finally:
-            # The route as it is documented, without ids; unknown paths are one.
+            # The documented route, without ids; all unknown paths count as one.
             route = getattr(scope.get("route"), "path", "other")
             method = scope["method"] if scope["method"] in METHODS else "OTHER"
-            seconds = time.monotonic() - begun
+            seconds = time.monotonic() - started
             self._metrics.requests.labels(route, method, str(status)).inc()
             self._metrics.seconds.observe(seconds)
-            if self._has_log:
+            if self._logs_access:
                 access.info("%s %s %s %.3f s", method, route, status, seconds)
 
     def _refusal(self, scope: Scope) -> Response | None:

@@ -49,12 +49,12 @@ def serve(**flags: Any) -> None:
 
 
 def _flag(name: str, setting: Any) -> Parameter:
-    """Return the parameter of the command for one setting of the server."""
+    """Return the command's parameter for a setting."""
     flag, default = name.replace("_", "-"), setting.default
     is_switch = isinstance(default, bool)
     shown = ",".join(default) if isinstance(default, tuple) else str(default)
-    words = setting.description
-    help = f"{words[0].upper()}{words[1:]}."
+    text = setting.description
+    help = f"{text[0].upper()}{text[1:]}."
     if shown not in ("", "False"):
         help += f"  [default: {'on' if default is True else shown}]"
     option = typer.Option(

@@ -1,4 +1,4 @@
-"""Why a source failed, as the end of its run. Readers never see the text of the exception."""
+"""Why a source failed, as the end of its run. Readers never see the exception's text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .records import End
 
 log = logging.getLogger("jsonrill_server")
 RATE_LIMITED: Final = End(
-    "error", "RATE_LIMITED", "the provider has had too many requests: ask again in a while"
+    "error", "RATE_LIMITED", "the provider received too many requests: ask again later"
 )
 UNAUTHORIZED: Final = End(
     "error", "UNAUTHORIZED", "the provider refused the server's key: asking again does not help"
@@ -56,7 +56,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def _statuses(error: BaseException) -> Iterator[Any]:
-    """Yield where the providers' exceptions have the status of the response."""
+    """Yield the attributes in which providers' exceptions may have the response's status."""
     response: Any = getattr(error, "response", None)
     if isinstance(response, Mapping):  # boto3
         yield response.get("ResponseMetadata", {}).get("HTTPStatusCode")

@@ -1,7 +1,7 @@
 """A store in PostgreSQL, for many replicas. Needs the extra `postgres`.
 
 A write is one statement. The schema `jsonrill` is created when it is missing. Changes are announced
-with NOTIFY. A pooler may lose that, so readers also look every second.
+with NOTIFY. A pooler may lose notifications, so readers also poll every second.
 """
 
 from __future__ import annotations
@@ -70,8 +70,7 @@ CREATE TABLE IF NOT EXISTS jsonrill.format (number integer NOT NULL, probed floa
 INSERT INTO jsonrill.format SELECT {FORMAT} WHERE NOT EXISTS (SELECT FROM jsonrill.format);
 """
 _HEAD: Final = f"log, epoch, last, state, ends - {CLOCK}, size, meta"
-# In one transaction: the creations of one owner one after the other, so that it gets no more logs
-# than it may have.
+# In one transaction, with a lock for the owner: concurrent creations must not exceed its limit.
 _CREATE: Final = (
     "SELECT pg_advisory_xact_lock(1785950061, hashtext(%(owner)b))",
     "DELETE FROM jsonrill.logs WHERE key = %(key)b AND log = %(replaces)b",
@@ -117,7 +116,7 @@ _DUE: Final = f"SELECT key FROM jsonrill.logs WHERE state < 2 AND ends < {CLOCK}
 
 
 class PostgresStore(Store):
-    """Logs in the tables of a schema; its clock is the server's."""
+    """Logs in the tables of a schema; the clock is the database server's."""
 
     def __init__(self, url: str) -> None:
         super().__init__()
@@ -155,22 +154,22 @@ class PostgresStore(Store):
 
     async def try_create(self, key: str, new: NewLog, lease: float) -> Head | None:
         fields = {**asdict(new), "key": key, "epoch": next_epoch(), "lease": lease}
-        async with self._connection() as link, link.transaction():
+        async with self._connection() as connection, connection.transaction():
             for statement in _CREATE:
-                found = await _execute(link, statement, fields)
-        return Head(*found[0]) if found else None
+                rows = await _execute(connection, statement, fields)
+        return Head(*rows[0]) if rows else None
 
     async def try_write(self, key: str, write: Write) -> Head | None:
         fields = {**write.fields(), "key": key, "records": list(write.records)}
-        found = await self._query(_WRITE, fields)
-        return Head(*found[0][:-1]) if found else None
+        rows = await self._query(_WRITE, fields)
+        return Head(*rows[0][:-1]) if rows else None
 
     async def read(self, key: str, after: int, limit: int = 200) -> tuple[Head | None, list[Row]]:
-        found = await self._query(_READ, {"key": key, "after": after, "limit": limit})
-        if not found:
+        rows = await self._query(_READ, {"key": key, "after": after, "limit": limit})
+        if not rows:
             return None, []
-        *head, rows = found[0]
-        return Head(*head), [Row(*row) for row in rows]
+        *head, records = rows[0]
+        return Head(*head), [Row(*row) for row in records]
 
     async def delete(self, key: str) -> None:
         await self._query(_DELETE, {"key": key})
@@ -183,23 +182,23 @@ class PostgresStore(Store):
         await self._query(f"UPDATE jsonrill.format SET probed = {CLOCK}")
 
     async def _query(self, statement: str, fields: Fields | None = None) -> list[Any]:
-        async with self._connection() as link:
-            return await _execute(link, statement, fields)
+        async with self._connection() as connection:
+            return await _execute(connection, statement, fields)
 
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[_Connection]:
         try:
             async with self._free, asyncio.timeout(TIMEOUT):
-                link = self._idle.pop() if self._idle else await self._connect()
+                connection = self._idle.pop() if self._idle else await self._connect()
                 try:
-                    yield link
+                    yield connection
                 except BaseException:
-                    await link.close()
+                    await connection.close()
                     raise
                 if self._closed:
-                    await link.close()
+                    await connection.close()
                 else:
-                    self._idle.append(link)
+                    self._idle.append(connection)
         except errors.DiskFull as error:
             raise StoreFull("the disk of PostgreSQL is full") from error
         except (psycopg.Error, OSError, TimeoutError) as error:
@@ -213,32 +212,32 @@ class PostgresStore(Store):
 
     def _drop_idle(self) -> None:
         idle, self._idle = self._idle, []
-        for link in idle:
-            link.pgconn.finish()
+        for connection in idle:
+            connection.pgconn.finish()
 
     async def _listen(self) -> None:
         """Wake this process's readers of logs that any process has changed."""
         while True:
             try:
-                link = await self._connect()
+                connection = await self._connect()
                 try:
-                    await link.execute("LISTEN jsonrill")
+                    await connection.execute("LISTEN jsonrill")
                     self.signals.wake_all()
                     while True:
-                        async for notice in link.notifies(timeout=1.0):
+                        async for notice in connection.notifies(timeout=1.0):
                             self.signals.wake(notice.payload)
                         self.signals.wake_all()
                 finally:
-                    await link.close()
+                    await connection.close()
             except Exception as error:
                 log.warning("changes in PostgreSQL are not announced: %s", error)
             self.signals.wake_all()
             await asyncio.sleep(1.0)
 
 
-async def _execute(link: _Connection, statement: str, fields: Fields | None) -> list[Any]:
-    # Several statements in one text are sent as text.
-    cursor = await link.execute(statement.encode(), fields, binary=fields is not None)
+async def _execute(connection: _Connection, statement: str, fields: Fields | None) -> list[Any]:
+    # Several statements in one text are only possible without parameters and binary results.
+    cursor = await connection.execute(statement.encode(), fields, binary=fields is not None)
     return await cursor.fetchall() if cursor.description else []
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Self
 from pydantic import Field, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-# A browser sends a scheme and a host as Origin, and nothing after them.
+# A browser sends only a scheme and a host as Origin.
 _ORIGIN: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/\s*@?#]+")
 _OWNER: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 Names = Annotated[tuple[str, ...], NoDecode]
@@ -20,8 +20,8 @@ Count = Annotated[int, Field(gt=0)]
 LOCAL: Final = ("localhost", "127.0.0.1", "[::1]")
 
 
-def _setting(default: Any, help: str, **more: Any) -> Any:
-    return Field(default, description=help, **more)
+def _setting(default: Any, help: str, **options: Any) -> Any:
+    return Field(default, description=help, **options)
 
 
 class Settings(BaseSettings):
@@ -46,8 +46,8 @@ class Settings(BaseSettings):
     lease: Seconds = _setting(300.0, "silence after which a publisher counts as lost")
     keep: Seconds = _setting(3600.0, "how long a stream is kept after its last record")
     heartbeat: Seconds = _setting(15.0, "silence after which readers get a heartbeat")
-    send_timeout: Seconds = _setting(30.0, "a reader that takes nothing for so long is cut off")
-    head_timeout: Seconds = _setting(10.0, "time that a client has for the head of a request")
+    send_timeout: Seconds = _setting(30.0, "time before a reader that takes nothing is cut off")
+    head_timeout: Seconds = _setting(10.0, "time for a client to send the headers of a request")
     keep_alive: Seconds = _setting(5.0, "time that a connection without a request is kept")
     retry: int = _setting(1000, "milliseconds after which a browser reconnects", ge=0)
     readers: Count = _setting(5000, "readers of this process at a time")
@@ -117,7 +117,7 @@ def parse_tokens(texts: Iterable[str]) -> dict[str, str]:
         if len(token) < 16:
             raise ValueError(f"token {number} has fewer than 16 characters")
         if token in owners:
-            raise ValueError(f"token {number} is there twice")
+            raise ValueError(f"token {number} appears twice")
         if not _OWNER.fullmatch(owner or "user"):
             raise ValueError(f"the owner of token {number} has other characters than A-Za-z0-9_.-")
         owners[token] = owner or "user"

@@ -1,7 +1,7 @@
 """Any source → records: a provider's events as JSON, pieces of text, or your own events.
 
-What is logged is what came; each reader's format reads it. NaN and infinity, which JSON lacks, are
-null.
+The log holds what the source sent; each reader's format interprets it. NaN and infinity, which JSON
+lacks, become null.
 """
 
 from __future__ import annotations
@@ -33,29 +33,29 @@ from .records import Input, Record
 
 _TEXT: Final = (str, bytes, bytearray, memoryview)
 # An object that has one of these is a source, though it may be callable, too.
-_NOT_CALLED: Final = ("__iter__", "__aiter__", "read")
+_SOURCE_METHODS: Final = ("__iter__", "__aiter__", "read")
 _CONSTANTS: Final = re.compile("NaN|Infinity")
-# Elements that may wait for the event loop; then a thread that reads a source waits.
-_WAITING: Final = 1000
+# A thread that reads a source waits while so many elements wait for the event loop.
+_MOST_PENDING: Final = 1000
 
 
 def check_source(source: Any) -> None:
-    """Raise `TypeError` for what is not a source, and does not return one when it is called."""
-    if not (_is_called(source) or isawaitable(source)):
+    """Raise `TypeError` unless this is a source or a function that may return one."""
+    if not (_is_factory(source) or isawaitable(source)):
         open_source(source)
 
 
 async def records_of(
     source: Any, input: Input | None = None, *, sse: bool = False
 ) -> AsyncGenerator[list[Record]]:
-    """Yield the records of a source, or of what a function returns. It is closed at the end.
+    """Yield the records of a source, or of the source that a function returns; then close it.
 
     A source that is not async is read in a thread.
     """
-    source = await _called(source)
+    source = await _resolve(source)
     items = drive(_Records(input, sse), source)
     if not isinstance(items, AsyncGenerator):
-        items = _in_thread(items, source)
+        items = _read_in_thread(items, source)
     async with aclosing(items):
         async for record in items:
             yield [record]
@@ -110,27 +110,27 @@ def _json(item: Any) -> str:
         return to_json(item, bytes_mode="base64", inf_nan_mode="null").decode()
 
 
-def _is_called(source: Any) -> bool:
-    return callable(source) and not any(hasattr(source, name) for name in _NOT_CALLED)
+def _is_factory(source: Any) -> bool:
+    return callable(source) and not any(hasattr(source, name) for name in _SOURCE_METHODS)
 
 
-async def _called(source: Any) -> Any:
-    """Return the source itself, or what a function or coroutine returns.
+async def _resolve(source: Any) -> Any:
+    """Return the source itself, or the result of a function or coroutine.
 
     A function that needs the event loop fails in a thread, and is called again in the loop.
     """
-    if not _is_called(source):
+    if not _is_factory(source):
         return await source if isawaitable(source) else source
     try:
         return await call(source)
     except RuntimeError as error:
         if "no running event loop" not in str(error):
             raise
-        return await _called(source())
+        return await _resolve(source())
 
 
 async def call(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function that may be async; another one in a thread, since it may block."""
+    """Call a function: in a thread, since it may block, unless it is async."""
     if iscoroutinefunction(function) or isasyncgenfunction(function):
         result = function(*arguments)
     else:
@@ -138,12 +138,14 @@ async def call(function: Callable[..., Any], *arguments: Any) -> Any:
     return await result if isawaitable(result) else result
 
 
-async def _in_thread(items: Iterator[Any], owner: Any) -> AsyncGenerator[Any]:
-    """Yield the items of an iterator that blocks. It has a thread of its own: of a pool, many
-    sources that wait would leave none for others."""
+async def _read_in_thread(items: Iterator[Any], owner: Any) -> AsyncGenerator[Any]:
+    """Yield the items of an iterator that blocks, from a thread of its own.
+
+    In a pool, many waiting sources would leave no thread for others.
+    """
     loop = asyncio.get_running_loop()
     queue: asyncio.Queue[tuple[Any, BaseException | None]] = asyncio.Queue()
-    room = threading.Semaphore(_WAITING)
+    slots = threading.Semaphore(_MOST_PENDING)
     is_stopped = threading.Event()
 
     def put(item: Any, error: BaseException | None = None) -> None:
@@ -153,7 +155,7 @@ async def _in_thread(items: Iterator[Any], owner: Any) -> AsyncGenerator[Any]:
     def run() -> None:
         try:
             for item in items:
-                room.acquire()
+                slots.acquire()
                 if is_stopped.is_set():
                     break
                 put(item)
@@ -165,15 +167,15 @@ async def _in_thread(items: Iterator[Any], owner: Any) -> AsyncGenerator[Any]:
 
     threading.Thread(target=copy_context().run, args=(run,), daemon=True).start()
     try:
-        while (got := await queue.get())[1] is None:
-            room.release()
-            yield got[0]
-        if not isinstance(got[1], StopAsyncIteration):
+        while (entry := await queue.get())[1] is None:
+            slots.release()
+            yield entry[0]
+        if not isinstance(entry[1], StopAsyncIteration):
             # SystemExit would end the event loop.
-            raise got[1] if isinstance(got[1], Exception) else RuntimeError(repr(got[1]))
+            raise entry[1] if isinstance(entry[1], Exception) else RuntimeError(repr(entry[1]))
     finally:
         is_stopped.set()
-        room.release()
+        slots.release()
         # A call that blocks ends when its connection is closed.
         threading.Thread(target=_close_quietly, args=(owner,), daemon=True).start()
 
