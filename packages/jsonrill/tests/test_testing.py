@@ -43,6 +43,16 @@ def test_every_client_reads_text_reasoning_calls_and_usage() -> None:
             assert answer.finish == "calls"
 
 
+def test_answers_that_are_not_streamed() -> None:
+    for answer, has_reasoning in ((ANSWER, True), (FakeAnswer("Yes."), False)):
+        with Upstream(answer) as upstream:
+            bodies = [httpx.post(upstream.url + path, json={}).json() for path in PATHS]
+        message = bodies[0]["choices"][0]["message"]
+        assert ("reasoning_content" in message, "tool_calls" in message) == (has_reasoning,) * 2
+        assert ("reasoning" in {item["type"] for item in bodies[1]["output"]}) == has_reasoning
+        assert ("thinking" in {block["type"] for block in bodies[2]["content"]}) == has_reasoning
+
+
 def test_interleaved_calls_of_a_real_client() -> None:
     def delta(index: int, text: str, **more: Any) -> dict[str, Any]:
         call = {"index": index, "function": {"arguments": text, **more}, "id": f"c{index}"}

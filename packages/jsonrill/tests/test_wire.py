@@ -302,9 +302,10 @@ class Step:
 def test_dataclasses_and_models_are_objects(frozen: bool) -> None:
     sender, receiver = Sender(frozen=frozen), Receiver()
     for title in ("Os", "Oslo"):
-        receiver.feed(sender.feed([Step(Kind.PLAN, Model(title=title, tags=("a",)))]))
+        message = sender.feed([Step(Kind.PLAN, Model(title=title, tags=("a",)))])
+        receiver.feed(message)
         assert receiver.value == [{"kind": 1, "model": {"title": title, "tags": ["a"]}}]
-    assert receiver.n == 2
+    assert message == [2, ["append", "/0/model/title", "lo"]]
     assert sender.feed([Step(Kind.PLAN, Model(title="Oslo", tags=("a",)))]) is None
 
 

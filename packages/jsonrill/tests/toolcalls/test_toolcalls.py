@@ -77,6 +77,18 @@ def test_a_call_grows_with_its_text() -> None:
     ]
 
 
+def test_an_argument_is_complete_before_the_call_is() -> None:
+    calls = ToolCalls()
+    events = openai_chat([WEATHER], in_a_row([WEATHER], 5))
+    states = []
+    for call in (update.call for event in events for update in calls.feed(event)):
+        states.append((call.open_path, call.is_complete("city"), call.is_complete()))
+    assert states[0] == (None, False, False)
+    assert states[4] == (("city",), False, False)
+    assert states[5] == ((), True, False)
+    assert states[-1] == (None, True, True)
+
+
 def test_what_an_update_says() -> None:
     calls = ToolCalls()
     updates = [
