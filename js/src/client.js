@@ -67,10 +67,16 @@ export function openEvents(url, options = {}) {
  * @param {boolean} [acceptsText]
  */
 export function connect(target, options, acceptsText = false) {
-  const controller = new AbortController();
-  options.signal?.addEventListener("abort", () => controller.abort(), { signal: controller.signal });
+  const controller = controllerOf(options.signal);
   const connection = new Connection(target, options, controller.signal, acceptsText);
   return Object.assign(connection.events(), { controller });
+}
+
+/** A controller that is aborted with this signal. @param {AbortSignal} [signal] */
+function controllerOf(signal) {
+  const controller = new AbortController();
+  signal?.addEventListener("abort", () => controller.abort(), { signal: controller.signal });
+  return controller;
 }
 
 /** One stream of events, however many requests it takes. */
@@ -107,9 +113,7 @@ class Connection {
   async *events() {
     for (;;) {
       this.#enter("connecting");
-      const attempt = new AbortController();
-      const abort = () => attempt.abort();
-      this.#signal.addEventListener("abort", abort);
+      const attempt = controllerOf(this.#signal);
       try {
         const reason = yield* this.#attempt(attempt.signal);
         if (reason) return this.#enter("closed", { reason });
@@ -120,7 +124,6 @@ class Connection {
         if (this.#isEnd(error)) return this.#enter("closed", { reason: "ended" });
         await this.#wait(error);
       } finally {
-        this.#signal.removeEventListener("abort", abort);
         attempt.abort();
       }
     }
@@ -179,22 +182,32 @@ class Connection {
    */
   async #guard(step) {
     const { timeout = SILENCE } = this.#options;
-    /** @type {ReturnType<typeof setTimeout> | undefined} */
-    let timer;
-    let abort = () => {};
-    const end = new Promise((_, reject) => {
-      abort = () => reject(new Lost("the connection was closed"));
-      if (timeout > 0) timer = setTimeout(() => reject(new Lost("the connection is silent")), timeout);
-      this.#signal.addEventListener("abort", abort);
+    const result = await this.#race(step, timeout).catch((error) => {
+      throw new Lost(`the connection failed: ${error?.message ?? error}`);
     });
+    if (result === undefined) throw new Lost("the connection is silent");
+    return result;
+  }
+
+  /**
+   * What a step gives; undefined after this time (0: never), or when the connection is closed.
+   * @template T
+   * @param {Promise<T>} step
+   * @param {number} timeout
+   * @returns {Promise<T | undefined>}
+   */
+  async #race(step, timeout) {
+    let wake = () => {};
+    const left = new Promise((resolve) => {
+      wake = () => resolve(undefined);
+    });
+    const timer = timeout > 0 ? setTimeout(wake, timeout) : undefined;
+    this.#signal.addEventListener("abort", wake);
     try {
-      return /** @type {T} */ (await Promise.race([step, end]));
-    } catch (error) {
-      step.catch(() => {});
-      throw error instanceof Lost ? error : new Lost(`the connection failed: ${/** @type {any} */ (error)?.message ?? error}`);
+      return await Promise.race([step, left]);
     } finally {
       clearTimeout(timer);
-      this.#signal.removeEventListener("abort", abort);
+      this.#signal.removeEventListener("abort", wake);
     }
   }
 
@@ -248,15 +261,7 @@ class Connection {
     const delay = Math.round(Math.min(longest, base * 2 ** Math.min(this.#failures, 20)) * (1 + Math.random() / 2));
     this.#failures += 1;
     this.#enter("waiting", { reason: lost.message, delay });
-    await new Promise((resolve) => {
-      const end = () => {
-        clearTimeout(timer);
-        this.#signal.removeEventListener("abort", end);
-        resolve(undefined);
-      };
-      const timer = setTimeout(end, delay);
-      this.#signal.addEventListener("abort", end);
-    });
+    await this.#race(new Promise(() => {}), Math.max(1, delay)); // 0 would wait for ever
   }
 
   /**
