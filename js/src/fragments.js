@@ -197,13 +197,8 @@ export class FragmentSink {
   #text = "";
 
   /** @param {number} offset */
-  startObject(offset) {
-    this.#note("StartObject", pathOf(this.frame?.parent), offset);
-  }
-
-  /** @param {number} offset */
-  startArray(offset) {
-    this.#note("StartArray", pathOf(this.frame?.parent), offset);
+  startContainer(offset) {
+    this.#note(this.frame?.isObject ? "StartObject" : "StartArray", pathOf(this.frame?.parent), offset);
   }
 
   /** @param {number} offset */
@@ -383,8 +378,7 @@ export class Rebuilder extends GrowingValue {
     else if (kind.startsWith("Complete")) builder.scalar(value);
     if (kind === "StartObject" || kind === "StartArray") {
       builder.frame = new Frame(frame, kind === "StartObject");
-      if (kind === "StartObject") builder.startObject();
-      else builder.startArray();
+      builder.startContainer();
     } else if (kind === "EndObject" || kind === "EndArray") {
       builder.endContainer();
       builder.frame = frame.parent;

@@ -28,6 +28,11 @@ function kindOf(value) {
   return value === null ? "null" : typeof value === "boolean" ? "a boolean" : "a number";
 }
 
+/** @param {Frame | null} frame */
+function containerKind(frame) {
+  return frame?.isObject ? "an object" : "an array";
+}
+
 /** The pieces of one string. Nothing else is kept. */
 export class StringSink {
   /** @type {Frame | null} */
@@ -48,12 +53,8 @@ export class StringSink {
     this.#pattern = parsePath(field);
   }
 
-  startObject() {
-    this.#found("an object", this.frame?.parent ?? null);
-  }
-
-  startArray() {
-    this.#found("an array", this.frame?.parent ?? null);
+  startContainer() {
+    this.#found(containerKind(this.frame), this.frame?.parent ?? null);
   }
 
   endContainer() {}
@@ -138,13 +139,8 @@ export class Selection extends ValueBuilder {
   }
 
   /** @param {number} offset */
-  startObject(offset) {
-    if (this.#begins("an object", this.frame?.parent ?? null, offset)) super.startObject();
-  }
-
-  /** @param {number} offset */
-  startArray(offset) {
-    if (this.#begins("an array", this.frame?.parent ?? null, offset)) super.startArray();
+  startContainer(offset) {
+    if (this.#begins(containerKind(this.frame), this.frame?.parent ?? null, offset)) super.startContainer();
   }
 
   /** @param {number} offset */

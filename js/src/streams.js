@@ -91,16 +91,14 @@ class TextStage {
   }
 
   /** @param {Cut | null} cut */
-  flush(cut) {
+  async flush(cut) {
     try {
       this.#machine.flush(cut);
     } catch (error) {
       this.#fail(error);
     }
     const items = this.#take();
-    if (this.error !== null) return items;
-    const last = this.#end();
-    return last instanceof Promise ? last.then((late) => [...items, ...late]) : [...items, ...last];
+    return this.error === null ? [...items, ...(await this.#end())] : items;
   }
 
   /** @param {unknown} error */
@@ -137,21 +135,15 @@ export function explain(error, head) {
   else if (/^[\p{L}#*>_]/u.test(text)) error.message = `the answer is text, not JSON: ${shown}`;
 }
 
-/** The value that a schema made of the complete one. */
-class Validated {
-  /** @param {any} value */
-  constructor(value) {
-    this.value = this.live = value;
-  }
-
-  isDone = true;
-  openPath = null;
-}
+/**
+ * A growing value, or what a schema made of the complete one.
+ * @typedef {{readonly value: any, readonly live: any, readonly isDone: boolean, readonly openPath: Path | null}} Growing
+ */
 
 /**
  * The growing value as `show` shows it. `withEnd`: also when nothing is new but that it is complete.
  * @param {Source} source
- * @param {(growing: ValueBuilder | Validated) => any} show
+ * @param {(growing: Growing) => any} show
  * @param {ValuesOptions<any>} options
  * @param {boolean} [withEnd]
  */
@@ -165,7 +157,10 @@ function grown(source, show, { schema, live = false, every = live ? 0 : FRAME, s
     seen = now;
     return [builder];
   };
-  const end = schema && (async () => [new Validated(await validated(schema, builder.value))]);
+  const end = async () => {
+    const value = schema && (await validated(schema, builder.value));
+    return schema ? [{ value, live: value, isDone: true, openPath: null }] : [];
+  };
   const stage = new TextStage(new Machine(builder, parsing), { take, end, builder });
   return drive(source, stage, { signal, every, show });
 }
@@ -191,9 +186,9 @@ export function values(source, options = {}) {
  */
 export function states(source, options = {}) {
   const { live, schema } = options;
-  const show = (/** @type {ValueBuilder | Validated} */ growing) => {
+  const show = (/** @type {Growing} */ growing) => {
     const value = live ? growing.live : growing.value;
-    const complete = growing.isDone && (schema === undefined || growing instanceof Validated);
+    const complete = growing.isDone && (schema === undefined || !(growing instanceof ValueBuilder));
     return { value, complete, ...progress(value, growing.openPath) };
   };
   return grown(source, show, options, true);

@@ -68,13 +68,11 @@ export class ValueBuilder {
   }
 
   /** @param {number} [_offset] */
-  startObject(_offset) {
-    this.#open({});
-  }
-
-  /** @param {number} [_offset] */
-  startArray(_offset) {
-    this.#open([]);
+  startContainer(_offset) {
+    const frame = /** @type {Frame} */ (this.frame);
+    frame.container = frame.isObject ? {} : [];
+    this.version += 1;
+    this.#place(frame.parent, frame.container);
   }
 
   /** @param {number} [_offset] */
@@ -124,14 +122,6 @@ export class ValueBuilder {
   replace(value) {
     this.version += 1;
     this.#place(this.frame, value);
-  }
-
-  /** @param {any} container */
-  #open(container) {
-    const frame = /** @type {Frame} */ (this.frame);
-    frame.container = container;
-    this.version += 1;
-    this.#place(frame.parent, container);
   }
 
   /**

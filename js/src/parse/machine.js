@@ -4,10 +4,10 @@
  * The machine keeps a state (what it expects, or is reading) and a stack of open containers, so it can
  * stop after any character and go on with the next piece. The pieces `{"a": [tr` and `ue]}`:
  *
- *     {      FIRST_KEY       startObject, with a new frame on the stack
+ *     {      FIRST_KEY       startContainer, with a new frame on the stack
  *     "a"    KEY, COLON      key "a", which the frame keeps
  *     :      VALUE
- *     [      FIRST_ELEMENT   startArray, with a frame for the array
+ *     [      FIRST_ELEMENT   startContainer, with a frame for the array
  *     tr                     not decided yet: kept in `#held`, no event
  *     ue     AFTER           read as `tr` + `ue`: scalar true
  *     ]      AFTER           endContainer, and the frame of the array is popped
@@ -45,8 +45,7 @@ import { decode, toBytes, wholeLength } from "./utf8.js";
  * one starts or ends, it is its own frame.
  * @typedef {object} Sink
  * @property {Frame | null} [frame]
- * @property {(offset: number) => void} startObject
- * @property {(offset: number) => void} startArray
+ * @property {(offset: number) => void} startContainer
  * @property {(offset: number) => void} endContainer
  * @property {(key: string, offset: number) => void} key
  * @property {(offset: number) => void} startString
@@ -115,12 +114,11 @@ const NUMBER_RUN = /[-+.0-9eE]*/y;
 // The longest beginning of a number, and a complete number (RFC 8259 section 6).
 const NUMBER_START = /^-?(?:(?:0|[1-9][0-9]*)(?:(?:\.[0-9]+)?[eE][+-]?[0-9]*|\.[0-9]*)?)?/;
 export const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
-// A surrogate pair is one escape.
+// A surrogate pair is one escape, the longest.
 const ESCAPE = /\\(?:["\\/bfnrt]|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4})/y;
-const CUT_ESCAPE = /\\(?:u[0-9a-fA-F]{0,3})?$|\\u[dD][89abAB][0-9a-fA-F]{2}(?:\\(?:u(?:[dD](?:[c-fC-F][0-9a-fA-F]?)?)?)?)?$/y;
+const LONGEST_ESCAPE = "\\ud800\\udc00";
 const ESCAPE_START = /\\u[0-9a-fA-F]{0,3}|\\/y;
 const PAIRS = /[\ud800-\udbff][\udc00-\udfff]/g;
-const HIGH_END = /[\ud800-\udbff]$/;
 
 /**
  * The default limits, overridden by the given ones.
@@ -133,6 +131,12 @@ function checkLimits(limits = {}) {
     }
   }
   return { ...LIMITS, ...limits };
+}
+
+/** True if the first half of a surrogate pair is at the end. @param {string} text */
+function endsInHalf(text) {
+  const last = text.charCodeAt(text.length - 1);
+  return last >= 0xd800 && last < 0xdc00;
 }
 
 /** The strict machine: RFC 8259. Events reach the sink before `feed` returns. */
@@ -155,7 +159,6 @@ export class Machine {
   #units = 0;
   #line = 1;
   #lineStart = 0;
-  #isFlushing = false;
 
   /**
    * @param {Sink} sink
@@ -202,10 +205,7 @@ export class Machine {
       const isTruncated = this.#state === STRING || this.#state === KEY || this.#units === 0;
       throw this.#cutError(isTruncated ? Truncated : InvalidJSON, "the rest of a UTF-8 character", cut);
     }
-    if (HIGH_END.test(this.#held)) {
-      this.#isFlushing = true;
-      this.#run(this.#held);
-    }
+    if (endsInHalf(this.#held)) this.#run(this.#held, true);
     if (this.#state === DIGITS && this.#frame === null && NUMBER.test(this.#text)) {
       if (cut !== null) throw this.#cutError(Truncated, "the rest of the number", cut);
       this.#endNumber(0);
@@ -238,8 +238,14 @@ export class Machine {
     this.#tail = bytes.slice(size);
   }
 
-  /** Read a piece, a token at a time. @param {string} text */
-  #run(text) {
+  /**
+   * Read a piece, a token at a time. Half a surrogate pair waits for its other half, unless it is the last.
+   * @param {string} text
+   * @param {boolean} [isLast]
+   */
+  #run(text, isLast = false) {
+    const half = !isLast && endsInHalf(text) ? text.slice(-1) : "";
+    if (half !== "") text = text.slice(0, -1);
     this.#held = "";
     const end = text.length;
     let pos = 0;
@@ -280,6 +286,7 @@ export class Machine {
       }
     }
     this.#offset += end - this.#held.length;
+    this.#held += half;
   }
 
   // ---- values ----
@@ -312,8 +319,7 @@ export class Machine {
     if (frame.depth > this.#limits.depth) throw this.#over("depth", this.#offset + pos);
     this.#frame = this.#sink.frame = frame;
     this.#state = isObject ? FIRST_KEY : FIRST_ELEMENT;
-    if (isObject) this.#sink.startObject(this.#offset + pos);
-    else this.#sink.startArray(this.#offset + pos);
+    this.#sink.startContainer(this.#offset + pos);
     return pos + 1;
   }
 
@@ -352,7 +358,7 @@ export class Machine {
     let at = pos + 1;
     while (at < text.length && text[at] === word[at - pos]) at += 1;
     this.#held = text.slice(pos, at); // also what is pending after the error
-    return at < text.length ? this.#unexpected(text, at, quoted(word), pos) : at;
+    return at < text.length ? this.#unexpected(text, at, quoted(word)) : at;
   }
 
   // ---- numbers ----
@@ -405,10 +411,7 @@ export class Machine {
         if (c === 34 || c === 92 || c < 32) break;
         if (c >= 0xd800 && c < 0xe000) hasSurrogates = true;
       }
-      if (hasSurrogates) {
-        if (at === end && c < 0xdc00 && c >= 0xd800 && !this.#isFlushing) this.#held = text[(at -= 1)];
-        this.#offset -= text.slice(start, at).match(PAIRS)?.length ?? 0;
-      }
+      if (hasSurrogates) this.#offset -= text.slice(start, at).match(PAIRS)?.length ?? 0;
       run += text.slice(start, at);
       if (at < end && c === 92) {
         const sequence = this.#escape(text, at);
@@ -426,17 +429,17 @@ export class Machine {
   }
 
   /**
-   * The escape at `pos`; null if it is wrong, or if it is incomplete and therefore held.
+   * The escape at `pos`; null if it is wrong, or if it is incomplete and therefore held. An incomplete one is an
+   * escape if it continues like the longest.
    * @param {string} text
    * @param {number} pos
    */
   #escape(text, pos) {
-    CUT_ESCAPE.lastIndex = ESCAPE.lastIndex = pos;
-    if (pos + 12 > text.length && CUT_ESCAPE.test(text)) {
-      this.#held = text.slice(pos);
-      return null;
-    }
-    return ESCAPE.exec(text)?.[0] ?? null;
+    ESCAPE.lastIndex = pos;
+    const sequence = ESCAPE.exec(text + LONGEST_ESCAPE.slice(text.length - pos))?.[0] ?? null;
+    if (sequence === null || pos + sequence.length <= text.length) return sequence;
+    this.#held = text.slice(pos);
+    return null;
   }
 
   /**
@@ -447,7 +450,7 @@ export class Machine {
     ESCAPE_START.lastIndex = pos;
     ESCAPE_START.test(text);
     const at = ESCAPE_START.lastIndex;
-    return this.#unexpected(text, at, at === pos + 1 ? "an escape" : "a hexadecimal digit", pos);
+    return this.#unexpected(text, at, at === pos + 1 ? "an escape" : "a hexadecimal digit");
   }
 
   /** Emit text of a string, or keep the text of a key. @param {string} run */
@@ -480,18 +483,14 @@ export class Machine {
   // ---- errors ----
 
   /**
-   * Refuse a character that cannot be where it is; half a surrogate pair waits for its other half.
+   * Refuse a character that cannot be where it is.
    * @param {string} text
    * @param {number} pos
    * @param {string} [expected]
-   * @param {number} [from] where its token begins
+   * @returns {never}
    */
-  #unexpected(text, pos, expected = this.#expected(), from = pos) {
+  #unexpected(text, pos, expected = this.#expected()) {
     const char = String.fromCodePoint(/** @type {number} */ (text.codePointAt(pos)));
-    if (HIGH_END.test(char) && pos + 1 === text.length && !this.#isFlushing) {
-      this.#held = text.slice(from);
-      return text.length;
-    }
     throw this.#error(InvalidJSON, expected, `but got ${quoted(char)}`, pos);
   }
 
