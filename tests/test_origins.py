@@ -1,4 +1,4 @@
-"""The statements of the original JSON Stream Chunker's documents, as jsonrill keeps them.
+"""What the documents of the original JSON Stream Chunker state, checked for jsonrill.
 
 cases/chunker.json has the walkthroughs of the documents; the promises are properties (P5, P6, P11).
 docs/origins.md lists what differs from the original, and why.
@@ -15,7 +15,7 @@ from jsonrill import Chunker, chunks
 from jsonrill.paths import format_path, parse_path
 
 
-def fed(*snapshots: Any, **options: Any) -> tuple[Chunker, list[str]]:
+def feed_all(*snapshots: Any, **options: Any) -> tuple[Chunker, list[str]]:
     chunker = Chunker(**options)
     return chunker, [chunker.feed(snapshot) for snapshot in snapshots]
 
@@ -49,7 +49,7 @@ STATEMENTS: list[tuple[str, list[Any], list[str]]] = [
         ['{"name":"Matthew', '","age":32'],
     ),
     (
-        "Pending: two strings beside a number, then complete ones first",
+        "Pending: two strings after a number, complete ones first",
         [{"c": 5}, {"c": 5, "a": "He", "b": "W"}, {"c": 5, "a": "He", "b": "Wo"}],
         ['{"c":5', "", ',"a":"He","b":"Wo'],
     ),
@@ -104,7 +104,7 @@ STATEMENTS: list[tuple[str, list[Any], list[str]]] = [
         ['{"d":[{"a":[1,2,{"n":["He', "llo"],
     ),
     (
-        "growth and a new number: ld, quote, comma, number",
+        "a string grows and a number is new: text, quote, comma, number",
         [{"a": "wor"}, {"a": "world", "c": 123}],
         ['{"a":"wor', 'ld","c":123'],
     ),
@@ -112,12 +112,12 @@ STATEMENTS: list[tuple[str, list[Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(
-    "statement, snapshots, expected", STATEMENTS, ids=[it[0] for it in STATEMENTS]
+    "statement, snapshots, expected", STATEMENTS, ids=[row[0] for row in STATEMENTS]
 )
 def test_statement(statement: str, snapshots: list[Any], expected: list[str]) -> None:
-    chunker, written = fed(*snapshots, verify=True)
-    assert written == expected
-    assert json.loads("".join(written) + chunker.flush()) == snapshots[-1]
+    chunker, texts = feed_all(*snapshots, verify=True)
+    assert texts == expected
+    assert json.loads("".join(texts) + chunker.flush()) == snapshots[-1]
 
 
 def test_the_text_does_not_depend_on_the_key_order() -> None:
@@ -131,12 +131,12 @@ def test_the_text_does_not_depend_on_the_key_order() -> None:
 
 
 def test_flush_writes_held_values_sorted_and_closes_in_reverse_order() -> None:
-    chunker, written = fed({"l": [{"b": "x", "a": "y"}]})
-    assert [*written, chunker.flush()] == ['{"l":[{', '"a":"y","b":"x"}]}']
+    chunker, texts = feed_all({"l": [{"b": "x", "a": "y"}]})
+    assert [*texts, chunker.flush()] == ['{"l":[{', '"a":"y","b":"x"}]}']
 
 
-def test_state_the_open_value_and_the_pending_ones() -> None:
-    chunker, _ = fed({"days": [{"subtitle": "Day"}]})
+def test_open_path_and_held_are_the_state() -> None:
+    chunker, _ = feed_all({"days": [{"subtitle": "Day"}]})
     assert (chunker.open_path, chunker.held) == (("days", 0, "subtitle"), {})
     chunker.feed({"days": [{"subtitle": "Day 1", "activities": []}]})
     assert (chunker.open_path, chunker.held) == (("days", 0, "activities"), {})
@@ -145,7 +145,7 @@ def test_state_the_open_value_and_the_pending_ones() -> None:
     assert list(chunker.held) == [(*chunker.open_path, "title"), (*chunker.open_path, "type")]
 
 
-def test_the_originals_form_of_a_path_is_read() -> None:
+def test_paths_of_the_original_are_read() -> None:
     path = parse_path("days[0].activities[1].title")
     assert path == ("days", 0, "activities", 1, "title")
     assert format_path(path) == "root.days[0].activities[1].title"
@@ -153,16 +153,16 @@ def test_the_originals_form_of_a_path_is_read() -> None:
 
 def test_final_numbers_are_complete_at_once() -> None:
     snapshots = [{"b": "hello", "a": 1}, {"a": 1, "b": "hello world"}]
-    assert fed(*snapshots, numbers="final")[1] == ['{"a":1,"b":"hello', " world"]
+    assert feed_all(*snapshots, numbers="final")[1] == ['{"a":1,"b":"hello', " world"]
 
 
-def test_a_stream_in_non_empty_chunks_out() -> None:
+def test_chunks_of_a_stream_are_not_empty() -> None:
     snapshots = [
         {"name": "Mat"},
         {"name": "Mat"},
         {"name": "Matthew"},
         {"name": "Matthew", "age": 32},
     ]
-    written = list(chunks(snapshots))
-    assert written == ['{"name":"Mat', "thew", '","age":32', "}"]
-    assert json.loads("".join(written)) == {"name": "Matthew", "age": 32}
+    texts = list(chunks(snapshots))
+    assert texts == ['{"name":"Mat', "thew", '","age":32', "}"]
+    assert json.loads("".join(texts)) == {"name": "Matthew", "age": 32}

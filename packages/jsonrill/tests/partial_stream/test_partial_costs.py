@@ -1,4 +1,4 @@
-"""What updates cost: linear in the text, and small on the wire."""
+"""Updates take linear time, and few bytes on the wire."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ SHAPES: dict[str, Callable[[int], str]] = {
     "string": lambda n: json.dumps({"a": "x" * n}),
     "escapes": lambda n: json.dumps({"a": "é\n" * (n // 8)}),
     "elements": lambda n: json.dumps({"a": list(range(n // 6))}),
-    "members": lambda n: json.dumps({f"k{at}": "v" for at in range(n // 12)}),
+    "members": lambda n: json.dumps({f"k{i}": "v" for i in range(n // 12)}),
     "entities": lambda n: json.dumps([{"a": [1, "x"]}] * (n // 20)),
     "keys twice": lambda n: "{" + '"a": [1], ' * (n // 10) + '"b": 1}',
     "outside": lambda n: json.dumps({"x": [[1, {"colors": "y"}]] * (n // 22), "colors": [1]}),
 }
 
 
-def drips(mode: Mode, shape: str, **options: Any) -> Any:
+def feed_in_steps(mode: Mode, shape: str, **options: Any) -> Any:
     """Return a stream of this shape for `is_flat`; each step feeds four more characters."""
 
     def start(size: int) -> Callable[[], list[Update]]:
@@ -47,7 +47,7 @@ def drips(mode: Mode, shape: str, **options: Any) -> Any:
 @pytest.mark.parametrize("mode", MODES)
 def test_p8_time_is_linear(mode: Mode, shape: str) -> None:
     options: dict[str, Any] = {"entity": "colors"} if shape == "outside" else {}
-    is_flat(drips(mode, shape, **options), large=60_000)
+    is_flat(feed_in_steps(mode, shape, **options), large=60_000)
 
 
 @few(5)
@@ -55,7 +55,7 @@ def test_p8_time_is_linear(mode: Mode, shape: str) -> None:
 @pytest.mark.parametrize("mode", ["PROGRESSIVE", "REALTIME"])
 def test_p8_time_is_linear_when_all_deltas_are_read(mode: Mode, shape: str) -> None:
     def start(size: int) -> Callable[[], object]:
-        step = drips(mode, shape, send="delta")(size)
+        step = feed_in_steps(mode, shape, send="delta")(size)
         return lambda: [update.to_dict() for update in step()]
 
     is_flat(start, large=60_000)
@@ -63,17 +63,17 @@ def test_p8_time_is_linear_when_all_deltas_are_read(mode: Mode, shape: str) -> N
 
 @pytest.mark.parametrize("mode", MODES)
 def test_p8_the_end_is_linear(mode: Mode) -> None:
-    """In all modes and shapes, text in one piece and the end of the stream included."""
+    """In every mode and shape, including the last feed and the end of the stream."""
     for make in SHAPES.values():
-        is_linear(partial(whole, mode, make), 2_000, bound=9)
+        is_linear(partial(run_all, mode, make), 2_000, bound=9)
 
 
-def whole(mode: Mode, make: Callable[[int], str], size: int) -> Callable[[], object]:
+def run_all(mode: Mode, make: Callable[[int], str], size: int) -> Callable[[], object]:
     return partial(run, by(400, make(size)), mode)
 
 
 @hard
-def test_depth_costs_nothing_until_somebody_looks() -> None:
+def test_depth_costs_nothing_until_an_update_is_read() -> None:
     def start(size: int) -> Callable[[], object]:
         stream = PartialStream("REALTIME", limits=Limits(depth=10**6))
         stream.feed("[" * size + '"')

@@ -1,4 +1,4 @@
-"""Calls as odd servers stream them: the right ones, whole, cut off anywhere and over the wire."""
+"""Calls as odd servers stream them: complete, cut off anywhere, and over the wire."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ def test_the_calls_are_right(case: dict[str, Any]) -> None:
 @every_case
 def test_parts_has_the_same_calls_also_cut_off_anywhere(case: dict[str, Any]) -> None:
     for at in range(len(case["events"]) + 1):
-        reading = Parts(choice=1 if case["name"] == "in another choice" else 0)
+        parts = Parts(choice=1 if case["name"] == "in another choice" else 0)
         for event in case["events"][:at]:
-            reading.feed(event)
-        reading.flush()
-        wanted = read(case["events"][:at]).calls
-        assert [as_seen(call) for call in reading.calls] == [as_seen(call) for call in wanted]
+            parts.feed(event)
+        parts.flush()
+        expected = read(case["events"][:at]).calls
+        assert [summary(call) for call in parts.calls] == [summary(call) for call in expected]
 
 
-def as_seen(call: ToolCall) -> tuple[Any, ...]:
+def summary(call: ToolCall) -> tuple[Any, ...]:
     return call.name, call.args, call.status, call.error and call.error["code"]
 
 
@@ -64,8 +64,8 @@ def test_cut_off_anywhere_no_call_is_complete_with_other_arguments(case: dict[st
 def test_a_receiver_has_the_same_calls_after_every_event(case: dict[str, Any]) -> None:
     sender, receiver = ToolCallEvents(), ToolCalls()
     for event in case["events"]:
-        for sent in sender.feed(event):
-            receiver.feed(json.dumps(sent))
+        for message in sender.feed(event):
+            receiver.feed(json.dumps(message))
         assert receiver.calls == sender.calls.calls
         assert all_complete(receiver.calls) == all_complete(sender.calls.calls)
 
@@ -94,7 +94,7 @@ def test_the_fragments_of_an_empty_object_come_with_its_end() -> None:
     calls.feed(first)
     [update] = calls.feed(last)
     assert update.status == "complete" and update.function_args is None
-    assert [one.kind for one in update.json_update_fragments or ()][-1] == "JsonComplete"
+    assert [fragment.kind for fragment in update.json_update_fragments or ()][-1] == "JsonComplete"
 
 
 @every_case
@@ -102,6 +102,6 @@ def test_arguments_read_as_documents_are_the_same(case: dict[str, Any]) -> None:
     if "errors" not in case and "statuses" not in case:
         expected = [args for _, args in case["calls"]]
         choice = case["events"][0].get("choices", [{}])[0].get("index", 0)
-        read = [*values(case["events"], tool=True, choice=choice)] if expected else []
-        assert [value for value in read if value in expected][-1:] == expected[-1:]
-        assert all(any(value == args for value in read) for args in expected)
+        shown = [*values(case["events"], tool=True, choice=choice)] if expected else []
+        assert [value for value in shown if value in expected][-1:] == expected[-1:]
+        assert all(any(value == args for value in shown) for args in expected)
