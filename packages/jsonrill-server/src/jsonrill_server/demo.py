@@ -150,11 +150,11 @@ def _conversation(messages: Any) -> tuple[str, list[str], list[tuple[str, str]]]
     prompt = ""
     names: dict[str, str] = {}
     results: list[tuple[str, str]] = []
-    for who, id, text in (turn for message in messages for turn in _turns(message)):
-        if who == "call":
+    for kind, id, text in (turn for message in messages for turn in _turns(message)):
+        if kind == "call":
             names[id] = text
             results = []
-        elif who == "result":
+        elif kind == "result":
             results.append((names.get(id, "the tool"), text))
         else:
             prompt, results = text, []

@@ -64,13 +64,13 @@ class Run:
     @cached_property
     def events(self) -> list[Any]:
         """The events in order: JSON values, and pieces of text as `str`."""
-        return [it.body if it.input == "text" else json.loads(it.body) for it in self._records]
+        return [r.body if r.input == "text" else json.loads(r.body) for r in self._records]
 
     @cached_property
     def text(self) -> str:
         """The text of the answer; of a run of pieces of text, these joined."""
         answer = AnswerText(self._options.provider)
-        texts = [it.body if it.input == "text" else answer.feed(it.body) for it in self._records]
+        texts = [r.body if r.input == "text" else answer.feed(r.body) for r in self._records]
         return "".join(texts)
 
     @property

@@ -117,12 +117,12 @@ class EventResponse(Response):
         gone = asyncio.create_task(_gone(receive))
         try:
             await send({"type": "http.response.start", **start})
-            why = await self._read(gone, send)
-            if why is TOO_SLOW and (abort := scope.get("extensions", {}).get(ABORT)):
+            end = await self._read(gone, send)
+            if end is TOO_SLOW and (abort := scope.get("extensions", {}).get(ABORT)):
                 abort()
                 await asyncio.wait({gone}, timeout=1.0)
             elif not gone.done():
-                body = b"" if why is None else self._interruption(why)
+                body = b"" if end is None else self._interruption(end)
                 ending = asyncio.ensure_future(send({"type": "http.response.body", "body": body}))
                 await asyncio.wait({ending, gone}, return_when=asyncio.FIRST_COMPLETED)
                 await cancel(ending)
@@ -161,11 +161,11 @@ class EventResponse(Response):
         await send({"type": "http.response.body", "body": data, "more_body": True})
         self._sending, self._sent = None, clock()
 
-    def _interruption(self, why: End) -> bytes:
+    def _interruption(self, end: End) -> bytes:
         """Return what is sent when the response ends before its stream."""
         if self._resumes:
             return b""
-        return b"".join(encode_event(text) for text in self._work.interrupt(why.error or {}))
+        return b"".join(encode_event(text) for text in self._work.interrupt(end.error or {}))
 
     async def _watch(
         self, sender: asyncio.Task[None], gone: asyncio.Task[None], send: Send

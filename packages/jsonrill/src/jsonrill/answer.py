@@ -41,5 +41,5 @@ def joined(pieces: list[Any]) -> str:
     """Return the text of pieces that are text or UTF-8."""
     if all(isinstance(piece, str) for piece in pieces):
         return "".join(pieces)
-    raw = [it.encode("utf-8", "replace") if isinstance(it, str) else bytes(it) for it in pieces]
+    raw = [p.encode("utf-8", "replace") if isinstance(p, str) else bytes(p) for p in pieces]
     return b"".join(raw).decode("utf-8", "replace")

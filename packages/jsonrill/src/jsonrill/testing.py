@@ -293,8 +293,8 @@ class Responses(Answered):
             yield {**event, "sequence_number": number}, is_token
 
     def _events(self) -> Iterator[TokenEvent]:
-        begun = {**self.body(), "status": "in_progress", "output": [], "usage": None}
-        yield {"type": "response.created", "response": begun}, False
+        body = {**self.body(), "status": "in_progress", "output": [], "usage": None}
+        yield {"type": "response.created", "response": body}, False
         for index, item in enumerate(self._items()):
             place = {"output_index": index}
             yield {"type": "response.output_item.added", "item": _emptied(item), **place}, False
@@ -365,13 +365,13 @@ class Messages(Answered):
     """Anthropic's Messages API."""
 
     def events(self) -> Iterator[TokenEvent]:
-        begun = {**self.body(), "content": [], "stop_reason": None}
-        yield {"type": "message_start", "message": begun}, False
+        body = {**self.body(), "content": [], "stop_reason": None}
+        yield {"type": "message_start", "message": body}, False
         for index, (block, text) in enumerate(self._blocks()):
             place = {"index": index}
             kind, key, start = _BLOCKS[block["type"]]
-            begun = {**block, **start}
-            yield {"type": "content_block_start", "content_block": begun, **place}, False
+            empty = {**block, **start}
+            yield {"type": "content_block_start", "content_block": empty, **place}, False
             for token in tokens(text):
                 delta = {"type": kind, key: token}
                 yield {"type": "content_block_delta", "delta": delta, **place}, True

@@ -122,7 +122,7 @@ class Chunker:
     @property
     def held(self) -> dict[Path, Any]:
         """What the last snapshot showed and the text does not have, or not completely, by path."""
-        return {} if self._is_closed else {path: to_value(it) for path, it in self._stack.held()}
+        return {} if self._is_closed else {path: to_value(v) for path, v in self._stack.held()}
 
     def _write(self, tree: Tree) -> str:
         """Write what is new. Nothing changes before the snapshot is known to be acceptable."""

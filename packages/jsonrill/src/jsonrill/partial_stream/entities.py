@@ -23,11 +23,11 @@ class Entities:
     def __init__(self, entity: str | Sequence[str] | Mapping[str, str] | None = None) -> None:
         self.places = _places(entity)
         self.names = list(dict.fromkeys(place.name for place in self.places))
-        for at, one in enumerate(self.places):
+        for at, place in enumerate(self.places):
             for other in self.places[at + 1 :]:
-                if _overlap(one.pattern, other.pattern):
+                if _overlap(place.pattern, other.pattern):
                     raise ValueError(
-                        f"one entity cannot be inside another: {one.text!r} and {other.text!r}"
+                        f"one entity cannot be inside another: {place.text!r} and {other.text!r}"
                     )
 
     @property
@@ -71,6 +71,6 @@ def pattern_of(text: str) -> Pattern:
     return (text,) if is_key else parse_pattern(text)
 
 
-def _overlap(one: Pattern, other: Pattern) -> bool:
+def _overlap(pattern: Pattern, other: Pattern) -> bool:
     """Return whether a path of one pattern can be a path of the other, or lead to it."""
-    return all(fits(a, b) or fits(b, a) for a, b in zip(one, other, strict=False))
+    return all(fits(a, b) or fits(b, a) for a, b in zip(pattern, other, strict=False))

@@ -70,7 +70,7 @@ class EntityFinder(Finder):
         return self._takes_whole and self._place(len(self.frames), is_array=True) is not None
 
     def _place(self, depth: int, is_array: bool) -> Place | None:
-        fitting = (one for one in self._places if one.selects(self.frames, depth, is_array))
+        fitting = (place for place in self._places if place.selects(self.frames, depth, is_array))
         return next(fitting, None)
 
 
@@ -357,7 +357,7 @@ class PartialStream:
         self.ended = True
         update = self._failed()
         update.error = stream_error(error)
-        lists = {name: [one.data for one in kept] for name, kept in self._release().items()}
+        lists = {name: [item.data for item in kept] for name, kept in self._release().items()}
         if lists:
             update._data = lists if len(lists) > 1 else next(iter(lists.values()))
             update.delta = [["set", "", update._data]] if self._delta else None
@@ -399,12 +399,12 @@ class PartialStream:
 
     def _batch(self, name: str | None, kept: list[Update]) -> Update:
         """Return the update of all entities of one name."""
-        data = [one.data for one in kept]
+        data = [item.data for item in kept]
         update: Update = Update(0, "COMPLETED", data, name)
         update.delta = [["set", "", data]] if self._delta else None
         update._completed = [((), data)]
         if self._schema_of is not None:
-            update.model = [one.model for one in kept]
+            update.model = [item.model for item in kept]
         update.repairs = self._machine.repairs[:]
         return update
 
@@ -439,7 +439,7 @@ def _refuse_unused(modes: set[Mode], **options: bool) -> None:
 def _modes(mode: Any, entities: Entities) -> dict[str | None, Mode]:
     """Return the mode of each declared entity; REALTIME for those that a mapping leaves out."""
     modes = mode if isinstance(mode, Mapping) else dict.fromkeys(entities.names, mode)
-    given = {name: _mode(one) for name, one in modes.items()}
+    given = {name: _mode(mode) for name, mode in modes.items()}
     unknown = given.keys() - set(entities.names)
     if unknown:
         raise ValueError(
@@ -459,7 +459,7 @@ def _schemas(schema: Any, entities: Entities, zeros: bool) -> SchemaOf | None:
     if schema is None:
         return None
     if _is_by_name(schema, entities):
-        by_name = {name: Schema(one, zeros=zeros) for name, one in schema.items()}
+        by_name = {name: Schema(model, zeros=zeros) for name, model in schema.items()}
         return lambda name, frames: by_name.get(name or "")
     whole = Schema(schema, zeros=zeros)
     if entities.is_default and whole.describes_arrays:
@@ -473,5 +473,5 @@ def _is_by_name(schema: Any, entities: Entities) -> bool:
         isinstance(schema, Mapping)
         and bool(schema)
         and schema.keys() <= set(entities.names)
-        and not any(isinstance(one, (str, float, list)) for one in schema.values())
+        and not any(isinstance(value, (str, float, list)) for value in schema.values())
     )

@@ -38,13 +38,13 @@ def translate(event: dict[str, Any]) -> list[Statement]:
         for part in items(as_object(candidate, "content"), "parts"):
             statements += _part(part, message, choice)
         if reason := first(candidate, "finishReason", "finish_reason"):
-            why = as_text(candidate, "finishMessage", "finish_message")
-            statements.append(finished(reason, message, choice, detail=why))
+            detail = as_text(candidate, "finishMessage", "finish_message")
+            statements.append(finished(reason, message, choice, detail=detail))
     blocked = as_object(event, "promptFeedback", "prompt_feedback")
     if reason := as_text(blocked, "blockReason", "block_reason"):
-        why = as_text(blocked, "blockReasonMessage", "block_reason_message")
-        why = why or f"the prompt was blocked: {reason}"
-        statements.append(finished("blocked", message, detail=why))
+        detail = as_text(blocked, "blockReasonMessage", "block_reason_message")
+        detail = detail or f"the prompt was blocked: {reason}"
+        statements.append(finished("blocked", message, detail=detail))
     if error := event.get("error"):
         statements.append(failed(error))
     return statements + usage(event, "usageMetadata", "usage_metadata")

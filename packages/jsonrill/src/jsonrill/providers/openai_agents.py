@@ -41,5 +41,5 @@ class Translation:
 
 def _without_fake_ids(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _without_fake_ids(it) for key, it in value.items() if it != FAKE_ID}
+        return {key: _without_fake_ids(item) for key, item in value.items() if item != FAKE_ID}
     return [_without_fake_ids(item) for item in value] if isinstance(value, list) else value

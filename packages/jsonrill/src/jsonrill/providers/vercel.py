@@ -65,12 +65,12 @@ def _call(kind: str, call: str, event: dict[str, Any]) -> list[Statement]:
             delta.hosted, delta.end = hosted, End(value=event.get("input", ABSENT))
             return [delta]
         case "tool-input-available" | "tool-call" | "tool-input-error":
-            why = "the input is not valid" if error is None else error_text(error)
-            delta.end = End(error=why)
+            message = "the input is not valid" if error is None else error_text(error)
+            delta.end = End(error=message)
             return [delta]
         case "tool-output-available" | "tool-result":
             return [Result(call, event.get("output"))]
         case "tool-output-error" | "tool-error":
-            why = error if kind == "tool-output-error" else error_text(error)
-            return [Result(call, why, is_error=True)]
+            message = error if kind == "tool-output-error" else error_text(error)
+            return [Result(call, message, is_error=True)]
     return []

@@ -68,7 +68,7 @@ class Writer:
         """Return the text that ends the document."""
         if not self._written:
             return self._place(()) + "{}"
-        text = self._end_string() + "".join([it.end for it in reversed(self._open)])
+        text = self._end_string() + "".join([item.end for item in reversed(self._open)])
         self._open.clear()
         return text
 

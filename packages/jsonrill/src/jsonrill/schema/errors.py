@@ -59,9 +59,9 @@ def list_allowed(values: Collection[Any]) -> str:
     """Return `allowed are "a", "b"`, with as many values as a message can hold."""
     if not values:
         return "none is allowed"
-    few = ", ".join(map(quote, islice(values, _LISTED)))
+    names = ", ".join(map(quote, islice(values, _LISTED)))
     more = f" and {len(values) - _LISTED} more" if len(values) > _LISTED else ""
-    return f"allowed {'is' if len(values) == 1 else 'are'} {few}{more}"
+    return f"allowed {'is' if len(values) == 1 else 'are'} {names}{more}"
 
 
 def forbid_key(rule: str, key: str, keys: Collection[str]) -> Refused:

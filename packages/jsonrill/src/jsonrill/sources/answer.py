@@ -211,7 +211,7 @@ class ArgumentText:
     def _has_next(self) -> bool:
         """Return whether a call behind the first one in the queue may be handed on."""
         behind = self._queue[1:]
-        return any(it.pieces and self._tool in (True, it.call.name) for it in behind)
+        return any(entry.pieces and self._tool in (True, entry.call.name) for entry in behind)
 
 
 class AnswerReader(Stage):
@@ -267,8 +267,8 @@ class AnswerReader(Stage):
                 yield piece
                 continue
             self._prose += piece
-            begun = self._prose.strip(" \t\r\n")
-            if (begun and _may_be_json(begun)) or len(self._prose) > _PROSE:
+            beginning = self._prose.strip(" \t\r\n")
+            if (beginning and _may_be_json(beginning)) or len(self._prose) > _PROSE:
                 text, self._prose = self._prose, None
                 yield text
 

@@ -48,11 +48,11 @@ class EventText:
             return self._data(self._decoder.feed(piece))
         self._rest += piece if isinstance(piece, str) else self._utf8.decode(piece)
         if not self._is_decided:
-            begun = self._rest.lstrip("\ufeff \t\r\n")
-            if looks_like_events(begun[:_LONGEST_FIELD].encode()):
+            beginning = self._rest.lstrip("\ufeff \t\r\n")
+            if looks_like_events(beginning[:_LONGEST_FIELD].encode()):
                 self._decoder = SSEDecoder()
                 return self._data(self._decoder.feed(self._rest))
-            self._is_decided = len(begun) >= _LONGEST_FIELD or begun.startswith("{")
+            self._is_decided = len(beginning) >= _LONGEST_FIELD or beginning.startswith("{")
         return self._lines()
 
     def flush(self) -> list[str]:

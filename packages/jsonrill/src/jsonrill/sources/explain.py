@@ -84,18 +84,18 @@ def _is_at_beginning(error: InvalidJSON, text: str) -> bool:
 
 
 def _explain_beginning(error: InvalidJSON, text: str, is_strict: bool) -> InvalidJSON:
-    begun = text.strip(_SPACE)
+    beginning = text.strip(_SPACE)
     if isinstance(error, Truncated) and error.cut is not None:
         why = str(error.cut)
-        if not begun:
+        if not beginning:
             why += ": there is no text"
         elif error.cut.detail is None:
-            why += f": {quote(begun)}"
+            why += f": {quote(beginning)}"
         return _reworded(error, why)
-    if not begun:
+    if not beginning:
         is_empty = isinstance(error, Truncated)
         return _reworded(error, "the text is empty") if is_empty else error
-    message, hint = _beginning(begun, is_strict)
+    message, hint = _beginning(beginning, is_strict)
     if not message:
         return error
     if type(error) is Truncated:  # text that is not JSON is not truncated either

@@ -102,14 +102,14 @@ def _read_file(source: Any) -> Any:
 
 # Which sources are read in blocks, and how.
 _WITH_BLOCKS: Final[tuple[tuple[Callable[[Any], bool], Callable[[Any], Any]], ...]] = (
-    (lambda it: hasattr(it, "iter_bytes") and hasattr(it, "aiter_bytes"), _read_httpx),
-    (lambda it: hasattr(it, "http_response"), lambda it: _read_httpx(it.http_response)),  # SDKs
-    (lambda it: hasattr(it, "iter_content") and hasattr(it, "raw"), _read_requests),
+    (lambda obj: hasattr(obj, "iter_bytes") and hasattr(obj, "aiter_bytes"), _read_httpx),
+    (lambda obj: hasattr(obj, "http_response"), lambda obj: _read_httpx(obj.http_response)),  # SDKs
+    (lambda obj: hasattr(obj, "iter_content") and hasattr(obj, "raw"), _read_requests),
     (
-        lambda it: hasattr(getattr(it, "content", None), "iter_any"),  # aiohttp
-        lambda it: it.content.iter_any(),
+        lambda obj: hasattr(getattr(obj, "content", None), "iter_any"),  # aiohttp
+        lambda obj: obj.content.iter_any(),
     ),
-    (lambda it: callable(getattr(it, "read", None)), _read_file),
+    (lambda obj: callable(getattr(obj, "read", None)), _read_file),
 )
 
 

@@ -88,7 +88,7 @@ class ToolCallUpdate:
             "function_args": self.function_args,
             "json_update_fragments": None
             if fragments is None
-            else [it.to_dict() for it in fragments],
+            else [fragment.to_dict() for fragment in fragments],
             "status": self.status,
             "error": self.error,
         }
