@@ -30,13 +30,13 @@ class DeferredHttpResponse(HttpResponseBase):  # type: ignore[misc]  # Django ha
 
     async def render(self) -> HttpResponseBase:
         """Return the response itself; Django calls this."""
-        made = await self._make()
-        if isinstance(made, EventResponse):
-            response: Any = StreamingHttpResponse(_chunks(made))
+        inner = await self._make()
+        if isinstance(inner, EventResponse):
+            response: Any = StreamingHttpResponse(_chunks(inner))
         else:
-            response = HttpResponse(made.body, status=made.status_code)
+            response = HttpResponse(inner.body, status=inner.status_code)
         del response.headers["content-type"]
-        for name, value in (*made.headers.items(), *self.items()):
+        for name, value in (*inner.headers.items(), *self.items()):
             response[name] = value
         response.cookies.update(self.cookies)
         return response

@@ -98,10 +98,10 @@ def _raise_limit(connections: int) -> None:
     except ImportError:  # Windows
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = connections + 320
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    target = connections + 320
+    if soft != resource.RLIM_INFINITY and soft < target:
+        limit = target if hard == resource.RLIM_INFINITY else min(target, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
 
 
 async def _check_store(url: str) -> None:

@@ -282,20 +282,20 @@ class Replays:
         head: Head,
         position: Position,
         options: Options,
-        wanted: ViewOptions,
+        view: ViewOptions,
         lease: float,
     ) -> AsyncGenerator[bytes]:
         """Yield the events after a position, to the end; StoreUnavailable if the store is down."""
         if position.version != VERSION:
             yield encode_event("[RESTART]", event="RESTART")
             position = Position()
-        name = (key, head.log, wanted)
+        name = (key, head.log, view)
         while True:
             replay = self._shared.get(name)
             number = None if replay is None else replay.find(position)
             if replay is None or number is None:
                 rows = follow(self._store, key, head.log, position, lease, self._idle)
-                work = rendering(options, wanted)
+                work = rendering(options, view)
                 replay, number = Replay(rows, work, head.log, position, self._slots), 1
             replay.readers += 1
             try:

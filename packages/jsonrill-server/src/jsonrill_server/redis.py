@@ -50,7 +50,7 @@ CONNECTING: Final[dict[str, Any]] = {
 }
 # ARGV: operation, key, the fields of the operation as JSON, and records.
 SCRIPT: Final = """
-local op, key, given = ARGV[1], ARGV[2], cjson.decode(ARGV[3])
+local op, key, fields = ARGV[1], ARGV[2], cjson.decode(ARGV[3])
 local time = redis.call('TIME')
 local now = time[1] + time[2] / 1000000
 local due = 'jsonrill:due'
@@ -83,12 +83,12 @@ local function drop(name, owner)
   announce(name)
 end
 local function make_room()
-  local surplus = redis.call('ZCARD', owned(given.owner)) - given.most + 1
+  local surplus = redis.call('ZCARD', owned(fields.owner)) - fields.most + 1
   if surplus <= 0 then return true end
-  for _, name in ipairs(redis.call('ZRANGE', owned(given.owner), 0, -1)) do
+  for _, name in ipairs(redis.call('ZRANGE', owned(fields.owner), 0, -1)) do
     local head = load(name)
     if not head or head.state == 2 then
-      drop(name, given.owner)
+      drop(name, fields.owner)
       surplus = surplus - 1
       if surplus == 0 then return true end
     end
@@ -97,33 +97,33 @@ end
 
 if op == 'create' then
   local former = load(key)
-  if former and former.log ~= given.replaces then return false end
+  if former and former.log ~= fields.replaces then return false end
   if not former and not make_room() then return false end
-  local head = {log = given.log, epoch = given.epoch, last = 0, state = 0, size = 0,
-    ends = now + given.lease, owner = given.owner, keep = given.keep}
+  local head = {log = fields.log, epoch = fields.epoch, last = 0, state = 0, size = 0,
+    ends = now + fields.lease, owner = fields.owner, keep = fields.keep}
   if former then redis.call('DEL', list(key)) end
-  redis.call('RPUSH', list(key), '', given.meta)
+  redis.call('RPUSH', list(key), '', fields.meta)
   save(head)
-  redis.call('ZADD', owned(given.owner), now, key)
-  redis.call('PEXPIRE', owned(given.owner), math.ceil(2000 * given.keep) + 86400000)
+  redis.call('ZADD', owned(fields.owner), now, key)
+  redis.call('PEXPIRE', owned(fields.owner), math.ceil(2000 * fields.keep) + 86400000)
   return reply(head)
 elseif op == 'write' then
   local head = load(key)
-  if not head or head.epoch ~= given.epoch or head.state ~= given.state then return false end
-  local is_claim = given.next_epoch ~= given.epoch and given.count == 0
-  if head.last ~= given.last and not is_claim then return false end
+  if not head or head.epoch ~= fields.epoch or head.state ~= fields.state then return false end
+  local is_claim = fields.next_epoch ~= fields.epoch and fields.count == 0
+  if head.last ~= fields.last and not is_claim then return false end
   for i = 4, #ARGV do
-    redis.call('RPUSH', list(key), given.next_epoch .. ':' .. ARGV[i])
+    redis.call('RPUSH', list(key), fields.next_epoch .. ':' .. ARGV[i])
   end
-  head.epoch, head.state, head.ends = given.next_epoch, given.next_state, now + given.lease
-  head.last, head.size = head.last + given.count, head.size + given.size
+  head.epoch, head.state, head.ends = fields.next_epoch, fields.next_state, now + fields.lease
+  head.last, head.size = head.last + fields.count, head.size + fields.size
   save(head)
   return reply(head)
 elseif op == 'read' then
   local head = load(key)
   if not head then return false end
-  local first = given.after + 2
-  return reply(head, redis.call('LRANGE', list(key), first, first + given.limit - 1))
+  local first = fields.after + 2
+  return reply(head, redis.call('LRANGE', list(key), first, first + fields.limit - 1))
 elseif op == 'delete' then
   local head = load(key)
   if head then drop(key, head.owner) end

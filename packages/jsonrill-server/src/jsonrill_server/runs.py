@@ -227,9 +227,9 @@ class Runs:
         head, meta = found
         if not position.is_end(head):
             stream = Options.stored(meta.options)
-            wanted = ViewOptions.of({**options, "format": format}, stream)
+            view = ViewOptions.of({**options, "format": format}, stream)
             decoder = SSEDecoder(limit=1 << 30)
-            reading = self.replays.read(name, head, position, stream, wanted, meta.lease)
+            reading = self.replays.read(name, head, position, stream, view, meta.lease)
             async with aclosing(reading):
                 async for chunk in reading:
                     for event in decoder.feed(chunk):

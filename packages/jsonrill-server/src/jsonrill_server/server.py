@@ -112,9 +112,9 @@ class Stream:
         paths = ("events", "close", "cancel", "value")
         self.urls = {"stream": base, **{path: f"{base}/{path}" for path in paths}}
 
-    async def create(self, given: Any) -> Response:
+    async def create(self, body: Any) -> Response:
         """Create the stream; 200 if it exists, 409 if it exists with other options."""
-        options, settings = Options(given), self.server.settings
+        options, settings = Options(body), self.server.settings
         keep = min(options.given.get("keep") or settings.keep, settings.keep)
         lease = options.given.get("lease") or settings.lease
         meta = Meta(self.id, options.given, lease=lease)

@@ -79,13 +79,13 @@ async def reply(
     if runs.readers >= runs.limits.readers:
         return problem(429, "TOO_MANY", "there are too many readers")
     options = Options.stored(meta.options)
-    wanted = ViewOptions.of(chosen, options)
-    work = rendering(options, wanted)
-    dialect = DIALECTS.get(wanted.format)
+    view = ViewOptions.of(chosen, options)
+    work = rendering(options, view)
+    dialect = DIALECTS.get(view.format)
     headers = {**HEADERS, **(dialect.headers if dialect else {})}
     if is_head:
         return Response(headers=headers)
-    source = runs.replays.read(name, head, position or Position(), options, wanted, meta.lease)
+    source = runs.replays.read(name, head, position or Position(), options, view, meta.lease)
     return EventResponse(runs, source, work, headers, resumes=position is not None)
 
 

@@ -179,13 +179,13 @@ def from_pointer(pointer: str, value: Any) -> Path:
                 array = format_path(tuple(path))
                 raise ValueError(f"{token!r} is not an index of the array at {array}")
             key = len(value) if token == "-" else int(token)
-            there = key < len(value)
+            exists = key < len(value)
         elif isinstance(value, dict):
-            there = key in value
+            exists = key in value
         else:
             raise ValueError(f"{format_path(tuple(path))} is neither an object nor an array")
         path.append(key)
-        if there:
+        if exists:
             value = value[key]
         elif number < len(tokens):
             raise ValueError(f"there is no {format_path(tuple(path))}")

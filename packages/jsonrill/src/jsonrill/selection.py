@@ -63,9 +63,9 @@ class FieldSink(Finder):
         """The error at the end of the text; None if it was found, or could be in an empty list."""
         if self.found or (self._is_in_list and not self.other):
             return None
-        what = f"is {self.other}" if self.other else "never came"
+        problem = f"is {self.other}" if self.other else "never came"
         field = self.place.text
-        return FieldNotFound(f"the field {field} {what}", field=field)
+        return FieldNotFound(f"the field {field} {problem}", field=field)
 
 
 class TextSink(FieldSink):

@@ -142,20 +142,20 @@ _CALLS: Final = frozenset(CallOptions.__annotations__)
 
 
 def read_options(
-    options: Mapping[str, Any], *own: str, **more: Any
+    options: Mapping[str, Any], *names: str, **more: Any
 ) -> tuple[AnswerOptions, dict[str, Any]]:
     """Return the options of the source, and the options of the stage.
 
-    The function takes the options in `own`, too.
+    The function takes the options in `names`, too.
     """
-    check_names(options, {*own, *ReadOptions.__annotations__})
+    check_names(options, {*names, *ReadOptions.__annotations__})
     rest = dict(options)
-    given = {name: rest.pop(name) for name in _SOURCE & rest.keys()}
+    source = {name: rest.pop(name) for name in _SOURCE & rest.keys()}
     if rest.get("repair"):
         # The provider says whether a call is complete.
-        rest["repair"] = _rules(rest["repair"], may_close=not given.get("tool"))
+        rest["repair"] = _rules(rest["repair"], may_close=not source.get("tool"))
     shared = {name: rest[name] for name in ("repair", "prefix") if name in rest}
-    return AnswerOptions(**given, **shared, **more), rest
+    return AnswerOptions(**source, **shared, **more), rest
 
 
 def _rules(repair: Any, *, may_close: bool) -> frozenset[str]:
@@ -167,7 +167,7 @@ def read_text(
     source: Any,
     begin: Callable[[dict[str, Any]], Stage],
     options: Mapping[str, Any],
-    *own: str,
+    *names: str,
     many: bool = False,
     pace: Pace[Any] | None = None,
     is_first_call: bool = False,
@@ -176,7 +176,7 @@ def read_text(
 
     There is a stage for each document if the text has many, or is the arguments of calls.
     """
-    reading, settings = read_options(options, *own, many=many, is_first_call=is_first_call)
+    reading, settings = read_options(options, *names, many=many, is_first_call=is_first_call)
     stage = begin(settings)  # wrong options are refused now
     if many or reading.reads_calls:
         stage = DocumentsStage(begin, settings, splits=many)

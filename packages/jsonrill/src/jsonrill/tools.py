@@ -496,8 +496,8 @@ async def _outcome(job: Job, timeout: float | None) -> Outcome:
         if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
             raise  # any other cancellation comes from the tool
         is_late = isinstance(error, TimeoutError) and limit.expired()
-        late = f"the tool has not returned within {timeout:g} seconds" if is_late else None
-        return None, late or _message(error)
+        message = f"the tool has not returned within {timeout:g} seconds" if is_late else None
+        return None, message or _message(error)
 
 
 def _message(error: BaseException) -> str:

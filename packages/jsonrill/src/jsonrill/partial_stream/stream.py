@@ -430,8 +430,8 @@ def _refuse_unused(modes: set[Mode], **options: bool) -> None:
     names = " and ".join(mode for mode in MODES if mode in modes)
     for option, is_given in options.items():
         of_realtime = option in ("partial_numbers", "early_literals")
-        wanted = {"REALTIME"} if of_realtime else {"PROGRESSIVE", "REALTIME"}
-        if is_given and modes.isdisjoint(wanted):
+        effective = {"REALTIME"} if of_realtime else {"PROGRESSIVE", "REALTIME"}
+        if is_given and modes.isdisjoint(effective):
             of = "the mode REALTIME" if of_realtime else "the modes PROGRESSIVE and REALTIME"
             raise ValueError(f"{option} is for {of}, not for {names}")
 
@@ -439,13 +439,13 @@ def _refuse_unused(modes: set[Mode], **options: bool) -> None:
 def _modes(mode: Any, entities: Entities) -> dict[str | None, Mode]:
     """Return the mode of each declared entity; REALTIME for those that a mapping leaves out."""
     modes = mode if isinstance(mode, Mapping) else dict.fromkeys(entities.names, mode)
-    given = {name: _mode(mode) for name, mode in modes.items()}
-    unknown = given.keys() - set(entities.names)
+    by_name = {name: _mode(mode) for name, mode in modes.items()}
+    unknown = by_name.keys() - set(entities.names)
     if unknown:
         raise ValueError(
             f"mode names {', '.join(sorted(unknown))}, which `entity` does not declare"
         )
-    return {name: given.get(name, "REALTIME") for name in entities.names}
+    return {name: by_name.get(name, "REALTIME") for name in entities.names}
 
 
 SchemaOf = Callable[[str | None, list[Frame]], Schema | None]

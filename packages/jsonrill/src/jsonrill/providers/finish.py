@@ -72,11 +72,11 @@ def worse_word(word: Any, native: Any) -> Any:
 
     An unknown word of the provider does not count.
     """
-    behind = finish_reason(native)
-    if behind is None or (behind == "lost" and _letters(native) not in WORDS):
+    inner = finish_reason(native)
+    if inner is None or (inner == "lost" and _letters(native) not in WORDS):
         return word
     reason = finish_reason(word)
-    return native if reason is None or REASONS.index(behind) > REASONS.index(reason) else word
+    return native if reason is None or REASONS.index(inner) > REASONS.index(reason) else word
 
 
 def is_complete(reason: Reason | None) -> bool:

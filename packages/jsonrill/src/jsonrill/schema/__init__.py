@@ -91,8 +91,8 @@ class Schema:
         if not isinstance(plain, dict) or getattr(value, "__pydantic_root_model__", False):
             return []
         names = self.node.choose(plain, None).field_names(plain).values()
-        given = dict.fromkeys([*names, *sorted(getattr(value, "model_fields_set", ()))])
-        return [(name, getattr(value, name)) for name in given if hasattr(value, name)]
+        present = dict.fromkeys([*names, *sorted(getattr(value, "model_fields_set", ()))])
+        return [(name, getattr(value, name)) for name in present if hasattr(value, name)]
 
     def zero(self, path: Path) -> tuple[bool, Any]:
         """Return whether the value at this path has a zero, and the zero: "" 0 false [] {} null."""

@@ -122,7 +122,7 @@ def offset_of(text: str, refused: Refused, options: Mapping[str, Any]) -> int:
     from ..fragment import Parser
 
     parser = Parser(**{name: options[name] for name in options.keys() - {"on_repair"}})
-    wanted = (0, *refused.path) if options.get("prefix") else refused.path
+    target = (0, *refused.path) if options.get("prefix") else refused.path
     fragments: list[Any] = []
     try:
         fragments += parser.feed(text)
@@ -137,7 +137,7 @@ def offset_of(text: str, refused: Refused, options: Mapping[str, Any]) -> int:
     ]
     if parser.pending is not None:
         starts.append((parser.pending[0], parser.pending[2]))
-    around = [(len(path), offset) for path, offset in starts if path == wanted[: len(path)]]
+    around = [(len(path), offset) for path, offset in starts if path == target[: len(path)]]
     # The first one of the innermost.
     return max(0, max(around, key=itemgetter(0), default=(0, 0))[1])
 
