@@ -20,7 +20,7 @@ PAGE: Final = ROOT / "docs" / "javascript.md"
 SCRIPT: Final = ROOT / "tools" / "npm" / "sizes.mjs"
 # What is measured, and the most bytes that it may have. Kilobytes are 1000 bytes.
 MOST: Final = {
-    "jsonrill: values": 6_600,
+    "jsonrill: values": 6_550,
     "jsonrill: Document": 5_000,
     "jsonrill: open": 13_000,
     "jsonrill: content": 11_300,
@@ -28,7 +28,7 @@ MOST: Final = {
     "jsonrill: parts": 22_000,
     "jsonrill/receive: receive": 3_000,
     "jsonrill/react: useValue": 7_200,
-    "jsonrill/react: useStream": 14_400,
+    "jsonrill/react: useStream": 14_200,
     "jsonrill/react: useParts": 25_000,
 }
 ROW: Final = re.compile(r"^\| `\w+` \| `jsonrill.*?` \| [0-9.]+ kB \|$\n", re.MULTILINE)

@@ -19,10 +19,10 @@ import { SourceFailed, Truncated } from "./errors.js";
 /** @typedef {Opened | PromiseLike<Opened>} Source */
 /**
  * `begin` gets the media type of a response. `isDone`: the stage needs no more of the source. `error`: why it
- * stopped. What `feed` and `flush` return may be a promise.
+ * stopped. What `flush` returns may be a promise.
  * @typedef {object} Stage
  * @property {(media: string) => void} [begin]
- * @property {(element: any) => any[] | Promise<any[]>} feed
+ * @property {(element: any) => any[]} feed
  * @property {(cut: Cut | null) => any[] | Promise<any[]>} flush
  * @property {boolean} [isDone]
  * @property {unknown} [error]
@@ -191,7 +191,10 @@ class Driver {
 
   #pull() {
     this.#isPulling = true;
-    if (!this.#hasOpened) return this.#open();
+    if (!this.#hasOpened) {
+      void this.#open();
+      return;
+    }
     try {
       const elements = /** @type {AsyncIterator<any>} */ (this.#elements);
       Promise.resolve(elements.next()).then(this.#take, this.#fail);
@@ -200,55 +203,56 @@ class Driver {
     }
   }
 
-  #open() {
+  async #open() {
     this.#hasOpened = true;
-    Promise.resolve(this.#source)
-      .then(async (source) => {
-        checkSource(source);
-        this.#opened = source;
-        const isFailed = isResponse(source) && source.ok === false;
-        if (isFailed && !this.#isOver) throw await failed(source);
-        this.#elements = elementsOf(source);
-        if (this.#isOver) return this.#closeSource(true);
-        const media = isResponse(source) ? source.headers?.get("content-type") : isBlob(source) ? source.type : "";
-        this.#stage.begin?.(media ?? "");
-        this.#pull();
-      })
-      .catch(this.#stop);
+    try {
+      const source = await this.#source;
+      checkSource(source);
+      this.#opened = source;
+      if (!this.#isOver && isResponse(source) && source.ok === false) throw await failed(source);
+      this.#elements = elementsOf(source);
+      if (this.#isOver) return this.#closeSource(true);
+      const media = isResponse(source) ? source.headers?.get("content-type") : isBlob(source) ? source.type : "";
+      this.#stage.begin?.(media ?? "");
+      this.#pull();
+    } catch (error) {
+      this.#stop(error);
+    }
   }
 
   #take = (/** @type {IteratorResult<any, any>} */ result) => {
     if (this.#isOver) return;
     try {
       const { done, value } = result;
-      if (done) this.#elements = null; // it needs no closing
       if (!done && value == null) return this.#pull(); // providers send null for empty deltas
-      this.#await(done ? this.#stage.flush(null) : this.#stage.feed(value), done);
+      if (done) void this.#end(null);
+      else this.#add(this.#stage.feed(value), false);
     } catch (error) {
       this.#stop(error);
     }
   };
 
-  /** Handle a source that failed. The stage decides what a cut answer means. */
+  /** Handle a source that failed. */
   #fail = (/** @type {unknown} */ error) => {
     if (this.#isOver) return;
     this.#elements = null;
-    if (error instanceof Truncated) this.#await(this.#stage.flush(error), true);
+    if (error instanceof Truncated) void this.#end(error);
     else this.#stop(error);
   };
 
-  /**
-   * @param {any[] | Promise<any[]>} items
-   * @param {boolean | undefined} isEnd
-   */
-  #await(items, isEnd) {
-    if (items instanceof Promise) items.then((late) => this.#add(late, isEnd)).catch(this.#stop);
-    else this.#add(items, isEnd);
+  /** End the stage, which decides what a cut answer means. @param {Cut | null} cut */
+  async #end(cut) {
+    this.#elements = null; // it needs no closing
+    try {
+      this.#add(await this.#stage.flush(cut), true);
+    } catch (error) {
+      this.#stop(error);
+    }
   }
 
   /**
    * @param {any[]} items
-   * @param {boolean | undefined} isEnd
+   * @param {boolean} isEnd
    */
   #add(items, isEnd) {
     if (this.#isOver) return;
@@ -260,18 +264,18 @@ class Driver {
       for (const item of items) if (item !== this.#items.at(-1)) this.#items.push(item);
     }
     const { error, isDone } = this.#stage;
-    if (error != null) this.#failure = { error };
-    if (isEnd || isDone || error != null) void this.#close();
+    if (error != null) return this.#stop(error);
+    if (isEnd || isDone) void this.#close();
     this.#serve();
   }
 
-  /** End with an error. */
-  #stop = (/** @type {unknown} */ error) => {
+  /** End with an error. @param {unknown} error */
+  #stop(error) {
     if (this.#isOver) return;
     this.#failure = { error };
     void this.#close();
     this.#serve();
-  };
+  }
 
   #abort = () => {
     this.#items = [];
@@ -284,7 +288,7 @@ class Driver {
     this.#isOver = true;
     clearTimeout(this.#timer);
     this.#options.signal?.removeEventListener("abort", this.#abort);
-    if (!this.#hasOpened) this.#open();
+    if (!this.#hasOpened) void this.#open();
     else await this.#closeSource(this.#isPulling);
   }
 

@@ -26,9 +26,6 @@ import { formatPath } from "./paths.js";
  * @typedef {{offset?: number, line?: number, column?: number, path?: Path}} Position
  */
 
-// The fields of an error on the wire, in their order.
-const ON_WIRE = ["code", "message", "offset", "line", "column", "path", "reason", "limit", "status"];
-
 /** The root of the tree: catch this to catch everything. What is not known is undefined. */
 export class JsonrillError extends Error {
   // Written out, because minifiers rename classes.
@@ -56,9 +53,9 @@ export class JsonrillError extends Error {
    *   [field: string]: any}}
    */
   toJSON() {
-    const { message, path } = this;
-    const fields = { ...this, message, path: path && formatPath(path) };
-    return JSON.parse(JSON.stringify(fields, ON_WIRE));
+    const { code, message, offset, line, column, path, reason, limit, status } = /** @type {any} */ (this);
+    const fields = { code, message, offset, line, column, path: path && formatPath(path), reason, limit, status };
+    return JSON.parse(JSON.stringify(fields));
   }
 }
 
