@@ -55,7 +55,7 @@ export class SSEDecoder {
    * @param {{limit?: number, lastEventId?: string}} [options]
    */
   constructor({ limit = 16 * 2 ** 20, lastEventId = "" } = {}) {
-    /** The id of the last event: what a client that lost the connection goes on from. */
+    /** The id of the last event: what a client that lost the connection continues from. */
     this.lastEventId = lastEventId;
     /** The milliseconds to wait before that, if the server sent them. @type {number | null} */
     this.retry = null;

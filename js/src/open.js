@@ -24,7 +24,7 @@ import { explain, progress } from "./streams.js";
  */
 /**
  * `value` is what is known so far, `complete` whether that is all. Of updates, `entity` and `index` say which entity
- * it is. `id` is the position from which another reader goes on with `after`.
+ * it is. `id` is the position from which another reader continues with `after`.
  * @template T
  * @typedef {Progress & {readonly value: DeepPartial<T>, readonly complete: boolean, readonly id: string,
  *   readonly entity?: string, readonly index?: number}} Opened

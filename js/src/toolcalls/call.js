@@ -49,7 +49,7 @@ import { assign } from "./paths.js";
  *   )} ToolCall
  */
 
-/** True if the text is nothing but JSON's white space. @param {string} text */
+/** True if the text is only JSON's white space. @param {string} text */
 function isBlank(text) {
   return /^[ \t\n\r]*$/.test(text);
 }

@@ -214,7 +214,7 @@ export class Calls {
   #close(call, finish) {
     const { status } = call;
     let news = null;
-    // Some servers end a response with nothing but its token counts.
+    // Some servers end a response only with its token counts.
     if (finish === null) call.abandon(this.#counted > call.event);
     else news = call.finish({ incomplete: isCut(finish), error: finish.malformed ? finish.detail : null });
     if (call.status !== status || news) this.#update(call, news);

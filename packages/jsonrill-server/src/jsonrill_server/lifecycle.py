@@ -1,7 +1,7 @@
 """The runs that this process writes, ends and takes over.
 
 A run is a log under a key. Its writer holds a lease. When that is over, a process that reads the
-log, or looks for such logs now and then, attends to it: it goes on with the run if it was started
+log, or looks for such logs now and then, attends to it: it continues the run if it was started
 with the name of a source that is registered here, waits `takeover` seconds for another process that
 can, and else ends it. An end is written as ENDING; the log is ENDED when `on_end` has returned. A
 process that dies in between leaves that to the next one, so `on_end` is called at least once.

@@ -320,7 +320,7 @@ class Replays:
                     await replay.close()
 
     def _share(self, name: tuple[str, str, ViewOptions], replay: Replay) -> Replay:
-        """Return the replay that a reader of this one goes on with."""
+        """Return the replay with which a reader of this one continues."""
         shared = self._shared.get(name)
         if shared is None or shared.is_broken or shared.position.place < replay.position.place:
             self._shared[name] = shared = replay

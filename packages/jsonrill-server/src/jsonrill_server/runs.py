@@ -141,7 +141,7 @@ class Runs:
         """Start a run: log what a source yields. Return True if it was started.
 
         `source` is a stream, sync or async, a function that returns one, or the name of a function
-        in `sources`, called with the `Run` so far and `args`. While a run under this key goes on,
+        in `sources`, called with the `Run` so far and `args`. While a run under this key is active,
         nothing is started: the stream is closed unread. A run that has ended is replaced, unless
         `replace` is false. `on_end` replaces the one of `Runs` as long as this process lives.
         """
@@ -175,7 +175,7 @@ class Runs:
         return True
 
     async def _create(self, name: str, meta: Meta, replace: bool) -> Head | None:
-        """Create the log of a run; None if there is one that goes on, or may not be replaced."""
+        """Create the log of a run; None if one is active, or may not be replaced."""
         await self.open()
         keep = max(self.limits.keep, meta.lease)
         clock = asyncio.get_running_loop().time
@@ -202,7 +202,7 @@ class Runs:
         return await self.end(log_name(key), CANCELLED)
 
     async def active(self, key: str) -> bool:
-        """Return True if a run under this key goes on, here or elsewhere."""
+        """Return True if a run under this key is active, here or elsewhere."""
         await self.open()
         head, _ = await self.store.read(log_name(key), 0, 1)
         return head is not None and not head.closed

@@ -167,12 +167,12 @@ class GrowingValue:
 
     @property
     def value(self) -> Any:
-        """The value so far, safe to keep: it does not change when the stream goes on."""
+        """The value so far, safe to keep: it does not change when the stream continues."""
         return self._builder.value
 
     @property
     def live(self) -> Any:
-        """The value so far without a copy: it changes as the stream goes on."""
+        """The value so far without a copy: it changes as the stream grows."""
         return self._builder.root
 
     @property

@@ -129,7 +129,7 @@ class Truncated(InvalidJSON):
     """The text was valid so far, but it stopped early.
 
     `reason` says why: `length`, `filtered`, `refused`, `lost` (the stream of a provider ended
-    without its end), or `ended` (nothing but the text is known). `cut` is what the provider said.
+    without its end), or `ended` (only the text is known). `cut` is what the provider said.
     """
 
     code = "TRUNCATED"

@@ -137,7 +137,7 @@ class Finish:
 
     Without a `reason` it is complete, unless another event says otherwise; `detail` is the
     provider's explanation. `malformed`: calls that are not complete are malformed. `paused`: the
-    model goes on if it is sent what it has said so far.
+    model continues if it is sent what it has said so far.
     """
 
     message: str | None = None

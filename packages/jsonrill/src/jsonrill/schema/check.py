@@ -1,6 +1,6 @@
 """The check of one growing value: a function of the value and its open path.
 
-Everything beside the open path is complete: it is finished once, when it is first seen, and
+Everything outside the open path is complete: it is finished once, when it is first seen, and
 shared from then on. A `Frame` for each open container keeps what its complete children have
 become, so that a look costs what is new and the depth of what is open:
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # see whether the model refused or was stopped.
 _BEGINS_JSON: Final = '{["-0123456789\ufeff`<'
 _PROSE: Final = 120
-# Errors that the reader of the text finds by itself.
+# Errors that the reader of the text finds.
 _IN_TEXT: Final = ("INVALID_JSON", "TRUNCATED", "LIMIT_EXCEEDED")
 
 

@@ -59,5 +59,5 @@ class AnswerOptions:
 
     @property
     def has_only_json(self) -> bool:
-        """True if nothing but JSON is expected: a text that begins otherwise is prose."""
+        """True if only JSON is expected: a text that begins otherwise is prose."""
         return not (self.repair or self.many or self.reads_events or self.prefix or self.tool)

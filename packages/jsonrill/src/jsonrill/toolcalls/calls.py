@@ -322,7 +322,7 @@ class ToolCalls:
     def _close(self, call: ToolCall, finish: Finish | None) -> None:
         status = call.status
         if finish is None:
-            # Some servers end a response with nothing but its token counts.
+            # Some servers end a response only with its token counts.
             call.abandon(counted=self._counted > call.event)
         else:
             error = finish.detail if finish.malformed else None
