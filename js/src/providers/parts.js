@@ -44,8 +44,9 @@ export function translation() {
     if (before !== null && before !== sentTurn) return true;
     const known = seen.get(index);
     if (known === undefined) return false;
-    // News of a call that has ended, such as an error, bring no more of its arguments.
-    const isNews = kind === "call" && known.id === id && !event.delta;
+    // News of a call that has ended bring no more of its arguments, unless it is in error.
+    const hasMore = event.delta && asObject(event, "call").status !== "error";
+    const isNews = kind === "call" && known.id === id && !hasMore;
     return known.kind !== kind || (known.hasEnded && !isNews);
   }
 

@@ -130,7 +130,8 @@ class TextSender(StateSender):
 
     def __init__(self, *, numbered: bool = True, **options: Any) -> None:
         super().__init__(numbered=numbered, ordered=True)
-        self._recorder = Recorder(0, _ignore_end)
+        # Something may follow the value, so its end changes nothing.
+        self._recorder = Recorder(0, lambda: None)
         self._machine = create_machine(self._recorder, options)
 
     def feed(self, text: str | bytes) -> list[Message]:
@@ -162,10 +163,6 @@ class TextSender(StateSender):
 
 def _present(message: Message | None) -> list[Message]:
     return [] if message is None else [message]
-
-
-def _ignore_end() -> None:
-    """Wait for `flush`: something may follow the value."""
 
 
 class ValueReceiver(Stage):

@@ -61,8 +61,6 @@ class AISDK(Dialect):
         else:
             yield {"type": "tool-input-error", **event, "errorText": problem_of(part)}
 
-    _call_breaks = _call_ends
-
     def _result(self, id: str, part: Part) -> Iterator[Event]:
         flags = _flags(part.call)
         if part.error is None:

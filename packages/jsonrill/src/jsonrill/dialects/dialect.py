@@ -39,10 +39,11 @@ class Dialect(Stage, ABC):
         self._turn = 0
         self.has_failed = False
         # The ids under which calls were sent, by the call's number: turns may share an id.
-        # Those of them that the client is left to answer, and those that have ended.
+        # Those of them that the client is left to answer, those that have ended, or have failed.
         self._ids: dict[int, str] = {}
         self._unanswered: set[str] = set()
         self._ended: set[int] = set()
+        self._failed: set[int] = set()
         # The texts that have begun, by the index of their part.
         self._texts: set[int] = set()
 
@@ -91,12 +92,12 @@ class Dialect(Stage, ABC):
             call = part.call
             if call is None:
                 yield from self._show_text(part)
-            elif part.kind == "call":
-                yield from self._show_call(part, call)
-            else:
+            elif part.kind == "result":
                 id = self._ids.get(call.number, call.id)
                 self._unanswered.discard(id)
                 yield from self._result(id, part)
+            elif call.number not in self._failed:  # the text of a failed call may go on
+                yield from self._show_call(part, call)
 
     def _show_text(self, part: Part) -> Iterator[Event]:
         id = f"{part.kind}-{part.index}"
@@ -129,11 +130,13 @@ class Dialect(Stage, ABC):
             text = '"' * begins + dumps(text)[1:-1] + '"' * part.complete
         if text:
             yield from self._call_text(id, text)
-        if part.complete or (has_failed and call.number not in self._ended):
+        if has_failed:
+            self._failed.add(call.number)
+            fail = self._call_breaks if call.number in self._ended else self._call_ends
+            yield from fail(id, part)
+        elif part.complete:
             self._ended.add(call.number)
             yield from self._call_ends(id, part)
-        elif has_failed:
-            yield from self._call_breaks(id, part)
 
     def _turn_begins(self) -> Iterator[Event]:
         """Yield the events between two answers of a conversation."""
@@ -149,9 +152,10 @@ class Dialect(Stage, ABC):
     def _call_text(self, id: str, text: str) -> Iterator[Event]: ...
     @abstractmethod
     def _call_ends(self, id: str, part: Part) -> Iterator[Event]: ...
-    @abstractmethod
+
     def _call_breaks(self, id: str, part: Part) -> Iterator[Event]:
         """Yield the events of a call that went wrong after its arguments were complete."""
+        return self._call_ends(id, part)
 
     @abstractmethod
     def _result(self, id: str, part: Part) -> Iterator[Event]: ...

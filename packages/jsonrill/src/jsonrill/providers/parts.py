@@ -49,8 +49,7 @@ class Translation:
             self._turn += 1
             self._seen.clear()
             statements.append(Begin(f"turn-{self._turn}"))
-        has_ended = is_complete or end is not None or reason in CUTS
-        self._seen[index] = kind, id, has_ended
+        self._seen[index] = kind, id, is_complete or end is not None or reason in CUTS
         if kind == "call":
             # Whatever becomes of its id, it is the call of this part.
             more = CallDelta(id, index, as_text(call, "name"), delta, alias=f"part-{index}")
@@ -73,8 +72,9 @@ class Translation:
         if index not in self._seen:
             return False
         known_kind, known_id, has_ended = self._seen[index]
-        # News of a call that has ended, such as an error, bring no more of its arguments.
-        is_news = kind == "call" and known_id == id and not event.get("delta")
+        # News of a call that has ended bring no more of its arguments, unless it is in error.
+        has_more = event.get("delta") and as_object(event, "call").get("status") != "error"
+        is_news = kind == "call" and known_id == id and not has_more
         return known_kind != kind or (has_ended and not is_news)
 
 
