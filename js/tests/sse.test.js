@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { endsStream } from "../src/eventstream.js";
 import { LimitExceeded, SSEDecoder } from "../src/index.js";
 import { cases, cuttings, hard, within } from "./support.js";
 
@@ -79,4 +80,10 @@ hard("linear: a long event in tiny pieces", () => {
     assert.equal(decoder.feed("\n\n").length, 1);
   };
   assert.ok(within(9, run(50_000), run(200_000)));
+});
+
+test("a stream ends with the event CLOSE, or with [DONE]", () => {
+  assert.ok(endsStream({ type: "CLOSE", data: "" }));
+  assert.ok(endsStream({ type: "message", data: " [DONE]" }));
+  assert.ok(!endsStream({ type: "message", data: "{}" }));
 });

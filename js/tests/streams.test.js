@@ -355,3 +355,9 @@ test("schema: what it refuses is InvalidSchema, with its path, issues and value"
   assert.deepEqual(error.value, FINAL);
   assert.throws(() => values(TEXT, { schema: {} }), TypeError);
 });
+
+test("an answer that was not streamed is refused with a hint", () => {
+  for (const answer of [{ choices: [] }, { content: [] }, { output: [] }]) {
+    assert.throws(() => values(answer), /stream: true/);
+  }
+});

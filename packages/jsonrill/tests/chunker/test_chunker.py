@@ -359,6 +359,14 @@ def test_text_gives_the_chunks_of_bytes_which_are_always_decoded(texts: list[str
     assert run(texts) == run([text.encode() for text in texts])
 
 
+def test_a_change_behind_the_open_string_is_a_revision() -> None:
+    chunker = Chunker()
+    texts = ['{"a":1}', '{"b":"h","a":1}', '{"b":"he","a":1}']
+    assert "".join(map(chunker.feed, texts)) == '{"a":1,"b":"he'
+    with pytest.raises(RevisionError):
+        chunker.feed('{"b":"he","a":11}')
+
+
 def test_text_that_is_cut_short_is_refused_after_growth() -> None:
     chunker = Chunker()
     chunker.feed('{"a":"x"}')
