@@ -76,19 +76,21 @@ def test_the_results_of_tools_are_sent() -> None:
     assert kinds.count("TOOL_CALL_END") == 1
 
 
-@pytest.mark.parametrize("reads_parts", [False, True])
-def test_an_invalid_call_ends_once_and_with_its_error(reads_parts: bool) -> None:
-    events: Any = FakeAnswer(calls=[Call("weather", '{"city": oops}', "c")]).events(PATHS[0])
-    for source in (parts, lambda events: run_tools(events, {"weather": weather})):
-        sent = [*to_ag_ui(source(events) if reads_parts else events)]
-        kinds = [event["type"] for event in sent]
-        assert kinds[-3:-1] == ["TOOL_CALL_END", "TOOL_CALL_RESULT"]
-        assert {kinds.count(kind) for kind in ("TOOL_CALL_START", *kinds[-3:-1])} == {1}
-        assert "expected a value but got 'o'" in sent[-2]["content"]
-        sent = [*to_ai_sdk(source(events) if reads_parts else events)]
-        kinds = [event["type"] for event in sent]
-        assert (kinds.count("tool-input-start"), kinds.count("tool-input-error")) == (1, 1)
-        assert "tool-input-delta" not in kinds[kinds.index("tool-input-error") :]
+def run_weather(events: Any) -> Any:
+    return run_tools(events, {"weather": weather})
+
+
+@pytest.mark.parametrize("read", [list, parts, run_weather])
+def test_an_invalid_call_ends_once_and_with_its_error(read: Any) -> None:
+    answer = FakeAnswer(calls=[Call("weather", '{"city": oops}', "c")])
+    sent = [*to_ag_ui(read(answer.events(PATHS[0])))]
+    kinds = [event["type"] for event in sent]
+    assert kinds[-3:-1] == ["TOOL_CALL_END", "TOOL_CALL_RESULT"]
+    assert {kinds.count(kind) for kind in ("TOOL_CALL_START", *kinds[-3:-1])} == {1}
+    assert "expected a value but got 'o'" in sent[-2]["content"]
+    kinds = [event["type"] for event in to_ai_sdk(read(answer.events(PATHS[0])))]
+    assert (kinds.count("tool-input-start"), kinds.count("tool-input-error")) == (1, 1)
+    assert "tool-input-delta" not in kinds[kinds.index("tool-input-error") :]
 
 
 def test_updates_are_data_or_the_state() -> None:
