@@ -22,10 +22,7 @@ def batch(
     inputs: Annotated[list[str], typer.Argument(help="Files (.gz, too), folders or patterns.")],
     out: Annotated[str, typer.Option(help="The folder for the rows.", metavar="DIR")],
     schema: Annotated[
-        Path | None,
-        typer.Option(
-            exists=True, help="File with a JSON Schema; for calls an object of schemas by tool."
-        ),
+        Path | None, typer.Option(exists=True, help="A JSON Schema; for calls, schemas by tool.")
     ] = None,
     field: Annotated[
         str | None, typer.Option(help="Path of the stream in a line; . if the line is the text.")

@@ -175,9 +175,8 @@ def _count(rows: Iterator[Row], counts: Counter[str]) -> Iterator[Row]:
         counts[status] += 1
         if status == "invalid":
             counts[f"invalid: {row['error']['code']}"] += 1
-        if "repairs" in row:
-            counts.update(f"repairs: {repair['rule']}" for repair in row["repairs"])
-        for name, count in row["usage"].items() if "usage" in row else ():
+        counts.update(f"repairs: {repair['rule']}" for repair in row.get("repairs", ()))
+        for name, count in row.get("usage", {}).items():
             if type(count) is int:
                 counts[f"tokens: {name}"] += count
         yield row

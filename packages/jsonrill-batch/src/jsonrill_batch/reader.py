@@ -14,22 +14,27 @@ A line is one of these; the first that fits counts:
 from __future__ import annotations
 
 import json
+import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final, Literal, NamedTuple, cast
+from typing import Any, Final, Literal, cast
 
 from jsonrill import Answer, JsonrillError, Limits, ToolCall, ToolCalls, loads, tool_calls, updates
 from jsonrill.schema import Schema
 
 Kind = Literal["values", "updates", "check", "calls"]
 Row = dict[str, Any]
+# The text of a stream, which may be an event stream, or a provider's events.
+Stream = str | list[Any]
 
-# A text of this size with so few brackets is within the library's limits if its numbers are.
+# A text of this size with so few brackets and no long number is within the library's limits.
 _LONGEST: Final = 100_000
 _MOST_BRACKETS: Final = 200
-_LONGEST_NUMBER: Final = Limits().number
+_LONG_NUMBER: Final = re.compile(rf"[-+.eE0-9]{{{Limits().number + 1}}}")
+# As a parser of constants, `int` refuses NaN and Infinity.
+_decode: Final = json.JSONDecoder(parse_constant=int).decode
 
 
 @dataclass(frozen=True)
@@ -73,16 +78,12 @@ class Reader:
     def __init__(self, job: Job) -> None:
         self._job = job
         self._schema: Any = None
-        self._is_valid: Callable[[Any], bool] | None = None
         if job.schema is not None and job.kind == "calls":
             self._schema = {tool: Schema(schema) for tool, schema in dict(job.schema).items()}
         elif job.schema is not None:
-            import jsonschema_rs
-
             self._schema = Schema(job.schema)
-            self._is_valid = jsonschema_rs.validator_for(job.schema).is_valid
         with suppress(JsonrillError):  # a wrong option raises something else
-            self._read_stream(Record(None, "null"), {}, {"provider": job.provider})
+            self._read_stream("null", {}, {"provider": job.provider})
 
     def read(self, line: str | bytes) -> Row:
         """Return the row of a line."""
@@ -90,9 +91,8 @@ class Reader:
         options = {"provider": job.provider, "repair": job.repair, "on_repair": repairs.append}
         row: Row = {"id": None, "status": "complete"}
         try:
-            record = read_record(line, job)
-            row["id"] = record.id
-            self._read_stream(record, row, {**options, "answer": answer})
+            row["id"], stream = find_stream(line, job)
+            self._read_stream(stream, row, {**options, "answer": answer})
         except JsonrillError as error:
             row.setdefault("error", error.to_dict())
             if job.kind == "values":
@@ -109,48 +109,56 @@ class Reader:
             row["usage"] = answer.usage
         return row
 
-    def _read_stream(self, record: Record, row: Row, options: dict[str, Any]) -> None:
+    def _read_stream(self, stream: Stream, row: Row, options: dict[str, Any]) -> None:
         """Add the job's result for a stream to a row."""
         match self._job.kind:
             case "values":
-                row["value"] = self._read_value(record, options)
+                row["value"] = self._read_value(stream, options)
             case "check":
-                self._read_value(record, options)
+                self._read_value(stream, options)
             case "updates":
-                self._read_updates(record, row, options)
+                self._read_updates(stream, row, options)
             case "calls":
-                self._read_calls(record, row, options)
+                self._read_calls(stream, row, options)
             case kind:
                 raise ValueError(f"a job is values, updates, check or calls, not {kind!r}")
 
-    def _read_value(self, record: Record, options: dict[str, Any]) -> Any:
+    def _read_value(self, stream: Stream, options: dict[str, Any]) -> Any:
         # Most texts are valid as a whole, and the library takes six times as long for short ones.
-        text = record.source if isinstance(record.source, str) else ""
-        if len(text) <= _LONGEST and text.count("[") + text.count("{") <= _MOST_BRACKETS:
+        if isinstance(stream, str) and _is_small(stream):
             with suppress(ValueError):
-                value = _DECODE(text)
-                if self._is_valid is None or self._is_valid(value):
-                    return value
-        return loads(record.source, self._schema, sse=record.is_sse, **options)
+                value = _decode(stream)
+                return value if self._schema is None else self._schema.validate(value)
+        return loads(stream, self._schema, sse=_is_event_stream(stream), **options)
 
-    def _read_updates(self, record: Record, row: Row, options: dict[str, Any]) -> None:
+    def _read_updates(self, stream: Stream, row: Row, options: dict[str, Any]) -> None:
         job, mode = self._job, cast(Any, self._job.mode)
-        options |= {"schema": self._schema, "entity": job.entity, "sse": record.is_sse}
+        options |= {"schema": self._schema, "entity": job.entity, "sse": _is_event_stream(stream)}
         row["updates"] = []
-        for update in updates(record.source, mode, **options):
+        for update in updates(stream, mode, **options):
             row["updates"].append(update.to_dict())
             if update.error is not None:
                 row.setdefault("error", update.error)
 
-    def _read_calls(self, record: Record, row: Row, options: dict[str, Any]) -> None:
+    def _read_calls(self, stream: Stream, row: Row, options: dict[str, Any]) -> None:
         answer = options.pop("answer", None)
         calls = ToolCalls(schemas=self._schema, **options)
         try:
-            deque(tool_calls(record.source, calls=calls, answer=answer), maxlen=0)
+            deque(tool_calls(stream, calls=calls, answer=answer), maxlen=0)
         finally:
             row["calls"] = [_call_row(call) for call in calls.calls]
             for failure in filter(None, map(_call_error, calls.calls)):
                 row.setdefault("error", failure)
+
+
+def _is_small(text: str) -> bool:
+    """Return whether a valid text is within the library's limits."""
+    brackets = text.count("[") + text.count("{")
+    return len(text) <= _LONGEST and brackets <= _MOST_BRACKETS and not _LONG_NUMBER.search(text)
+
+
+def _is_event_stream(stream: Stream) -> bool:
+    return isinstance(stream, str) and stream.startswith(("data:", "event:"))
 
 
 def _call_row(call: ToolCall) -> Row:
@@ -164,23 +172,6 @@ def _call_error(call: ToolCall) -> Any:
     return call.error
 
 
-def _bounded(convert: Callable[[str], Any]) -> Callable[[str], Any]:
-    """Return a parser of numbers that leaves long ones to the library."""
-
-    def parse(text: str) -> Any:
-        if len(text) > _LONGEST_NUMBER:
-            raise ValueError(text)
-        return convert(text)
-
-    return parse
-
-
-# As a parser of constants, `int` refuses NaN and Infinity.
-_DECODE: Final = json.JSONDecoder(
-    parse_int=_bounded(int), parse_float=_bounded(float), parse_constant=int
-).decode
-
-
 # ---- a line → a stream ----
 
 
@@ -192,16 +183,8 @@ class LineError(JsonrillError):
         self.code = code
 
 
-class Record(NamedTuple):
-    """A stream: its id, and its text or its events. `is_sse`: the text is an event stream."""
-
-    id: Any
-    source: str | list[Any]
-    is_sse: bool = False
-
-
-def read_record(line: str | bytes, job: Job) -> Record:
-    """Return the stream in a line."""
+def find_stream(line: str | bytes, job: Job) -> tuple[Any, Stream]:
+    """Return the id and the stream in a line."""
     try:
         text = line.decode() if isinstance(line, bytes) else line
     except UnicodeDecodeError as error:
@@ -215,7 +198,7 @@ def read_record(line: str | bytes, job: Job) -> Record:
         id, source = _find(value, id, text)
     elif (source := _lookup(value, job.field)) is None:
         raise LineError("BAD_LINE", f"the line is not JSON with something at {job.field}")
-    return _record(id, source)
+    return id, _as_stream(source)
 
 
 def _find(line: Any, id: Any, text: str) -> tuple[Any, Any]:
@@ -235,16 +218,15 @@ def _find(line: Any, id: Any, text: str) -> tuple[Any, Any]:
     return (id, line) if is_answer else (None, text.strip())
 
 
-def _record(id: Any, source: Any) -> Record:
+def _as_stream(source: Any) -> Stream:
     if isinstance(source, list):
         with suppress(TypeError):  # events, which are not pieces of text
-            source = "".join(source)
-    if isinstance(source, str):
-        return Record(id, source, source.startswith(("data:", "event:")))
-    events = _answer_events(source) if isinstance(source, dict) else source
-    if not isinstance(events, list):
+            return "".join(source)
+    if isinstance(source, dict):
+        source = _answer_events(source)
+    if not isinstance(source, (str, list)):
         raise LineError("BAD_LINE", "a stream is a text, a list or a known provider's answer")
-    return Record(id, events)
+    return source
 
 
 def _answer_events(answer: dict[str, Any]) -> list[dict[str, Any]] | None:

@@ -92,8 +92,7 @@ def _connect(scheduler: str | None, workers: int) -> Client:
         return Client(scheduler)
     options = {"threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
     client = Client(n_workers=0, silence_logs=CRITICAL, **options)
-    cluster: Any = client.cluster
-    cluster.scale(workers)  # does not wait for them
+    client.cluster.scale(workers)  # type: ignore[union-attr]  # does not wait for them
     return client
 
 
