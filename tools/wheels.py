@@ -21,9 +21,9 @@ BUILD: Final = ROOT / "build" / "wheels"
 DIST: Final = ROOT / "dist"
 VERSIONS: Final = ("3.11", "3.12", "3.13", "3.14", "3.15")
 LIBRARY: Final = ROOT / "packages" / "jsonrill"
-TESTS: Final = tuple(
-    f"packages/jsonrill/tests/{name}" for name in ("parse", "wire", "build", "test_threads.py")
-)
+# As in .github/workflows/tests.yml.
+CORE: Final = ("parse", "test_document.py", "test_rebuilder.py", "test_fragments.py")
+TESTS: Final = tuple(f"packages/jsonrill/tests/{name}" for name in (*CORE, "test_threads.py"))
 NEEDED: Final = ("pytest", "hypothesis", "setuptools", "cython")
 
 
@@ -69,7 +69,14 @@ def install_and_test(python: Path, file: Path, compiled: bool, **settings: str) 
     # Without the sources of this folder: what is installed is what is tried.
     clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     subprocess.run([python, "-c", script], check=True, cwd=BUILD, env=clean)
-    tests = ["-q", "-p", "no:cacheprovider", "-o", "pythonpath=tests", *TESTS]
+    tests = [
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-o",
+        "pythonpath=packages/jsonrill/tests tests",
+        *TESTS,
+    ]
     subprocess.run([python, "-m", "pytest", *tests], check=True, cwd=ROOT, env=clean)
 
 
