@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 import re
 import signal
-from collections.abc import Generator, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Generator
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from support import HARDER, IN_CI, hard, tries
-
-if TYPE_CHECKING:
-    from support.stores import StoreServers
 
 # A shell ignores Ctrl-C for background jobs, and every process started here would inherit that.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
@@ -33,13 +30,9 @@ settings.register_profile(
 )
 settings.load_profile("jsonrill")
 
-# Folders whose tests share a worker of pytest-xdist, so that each browser and each database server
-# is started once. Any other file is a group of its own.
-GROUPS = {
-    "page/tests/browser": "browser",
-    "packages/jsonrill-server/tests/runs": "databases",
-    "packages/jsonrill-server/tests/store": "databases",
-}
+# Folders whose tests share a worker of pytest-xdist, so that the browser is started once. Any other
+# file is a group of its own.
+GROUPS = {"page/tests/browser": "browser"}
 # Tests of the library that start processes or threads, load client libraries, measure, or try very
 # many inputs.
 SLOW = re.compile(r"/(cli|sources|testing)/|_(clients|costs?|threads|typing)\.py$")
@@ -65,17 +58,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for index, case in enumerate(cases):
             if index not in chosen:
                 case.add_marker(hard)
-
-
-@pytest.fixture(scope="session")
-def store_servers() -> Iterator[StoreServers]:
-    """Yield the servers that stores need; each is started when a test first uses it."""
-    # Imported here because the core is also tested where no database client is installed.
-    from support.stores import StoreServers
-
-    servers = StoreServers()
-    yield servers
-    servers.close()
 
 
 def _fail_if_skipped_in_ci(report: pytest.TestReport | pytest.CollectReport) -> None:

@@ -12,11 +12,11 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from chaos import RunChaos
+from stores import KINDS, new_server
 
 from support import SLACK, hard
 from support.apps import App
-from support.run_chaos import RunChaos
-from support.stores import KINDS, new_server
 
 SHARED = [kind for kind in KINDS if kind != "memory"]
 

@@ -1,6 +1,6 @@
 """P10 in simulated time: every reader gets each event once, in order, and an end that is true.
 
-A schedule is a number; `python -m support.simulation NUMBER` repeats it.
+A schedule is a number; `python -m simulation NUMBER` repeats it.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from simulation import Stuck, Violation, simulate
 
 from jsonrill_server import lifecycle, log, memory, produce, read
 from jsonrill_server.result import read_run
 from support import HARDER, hard
-from support.simulation import Stuck, Violation, simulate
 
 SCHEDULES = 400
 

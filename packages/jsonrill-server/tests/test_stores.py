@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import wraps
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stores import KINDS, StoreServers
 
 from jsonrill_server.log import (
     Fenced,
@@ -25,9 +26,16 @@ from jsonrill_server.log import (
     open_store,
 )
 from support import SLACK
-from support.stores import KINDS, StoreServers
 
 Test = Callable[[Store, Store], Coroutine[Any, Any, None]]
+
+
+@pytest.fixture(scope="module")
+def store_servers() -> Iterator[StoreServers]:
+    """Yield the servers that stores need; each is started when a test first uses it."""
+    servers = StoreServers()
+    yield servers
+    servers.close()
 
 
 @pytest.fixture(params=KINDS)

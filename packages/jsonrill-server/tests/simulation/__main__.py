@@ -1,4 +1,4 @@
-"""`python -m support.simulation FIRST COUNT`: simulate many schedules, and print what is wrong."""
+"""`python -m simulation FIRST COUNT`: simulate many schedules, and print what is wrong."""
 
 from __future__ import annotations
 

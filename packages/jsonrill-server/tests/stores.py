@@ -7,8 +7,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Protocol
 
+from databases import SYNCED, PostgresServer, RedisServer
+
 from jsonrill_server.log import KINDS as _KINDS
-from support.databases import SYNCED, PostgresServer, RedisServer
 
 # The schemes of URLs, one for each kind of store.
 KINDS = tuple(_KINDS)
