@@ -66,7 +66,7 @@ setup(
         f"jsonrill[pydantic,jsonschema,cli]=={version()}",
         "fastapi>=0.115",
         "prometheus-client>=0.20",
-        "pydantic-settings>=2.6",
+        "pydantic-settings>=2.8",
         "uvicorn[standard]>=0.30",
     ],
 )

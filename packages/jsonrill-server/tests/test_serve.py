@@ -53,6 +53,7 @@ def serve(*flags: str) -> subprocess.CompletedProcess[str]:
         (["--store", "nope:"], 2, "a store is memory:"),
         (["--host", "0.0.0.0"], 2, "JSONRILL_TOKENS"),
         (["--tokens", "short"], 2, "fewer than 16 characters"),
+        (["--nope"], 2, "--nope"),
         (["--store", "redis://me:secret@127.0.0.1:1/0"], 1, "cannot be used"),
         (["--store", "sqlite:////nope/x.db"], 1, "cannot be used"),
     ],

@@ -18,6 +18,7 @@ from jsonrill.testing import Call, FakeAnswer
 from jsonrill_server import Settings, create_app
 from jsonrill_server.log import FORMAT, StoreError, StoreFull, StoreUnavailable, open_store
 from jsonrill_server.options import FORMATS
+from jsonrill_server.settings import parse_tokens
 from support import SLACK
 
 PLAIN = {"content-type": "text/plain"}
@@ -453,15 +454,10 @@ async def test_an_owner_cannot_evict_the_streams_of_others(http: Http) -> None:
     assert code_of(answer) == (429, "TOO_MANY") and answer.headers["retry-after"]
 
 
-def test_tokens_may_be_in_a_file(tmp_path: Path) -> None:
-    file = tmp_path / "tokens"
-    file.write_text(f"# mine\nanne:{ANNE}\n")
-    assert Settings(tokens_file=str(file)).owners() == {ANNE: "anne"}
-    file.write_text("# none\n")
-    with pytest.raises(ValueError, match="empty"):
-        create_app(Settings(tokens_file=str(file)))
-    with pytest.raises(ValueError, match="cannot be read"):
-        create_app(Settings(tokens_file=str(tmp_path / "nope")))
+def test_tokens_may_be_in_a_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "jsonrill_tokens").write_text(f"anne:{ANNE}\nbob:{BOB}\n")
+    monkeypatch.setitem(Settings.model_config, "secrets_dir", tmp_path)
+    assert parse_tokens(Settings().tokens) == {ANNE: "anne", BOB: "bob"}
 
 
 @served(origins="https://app.example")
@@ -608,7 +604,6 @@ def test_a_store_of_another_format_is_refused_with_the_remedy(tmp_path: Path) ->
         ({"tokens": "short"}, "fewer than 16"),
         ({"tokens": f"a b:{ANNE}"}, "other characters"),
         ({"tokens": f"{ANNE},{ANNE}"}, "twice"),
-        ({"tokens": ANNE, "tokens_file": "x"}, "not both"),
         ({"origins": "app.example"}, "https://app.example"),
         ({"heartbeat": 0}, "greater than 0"),
         ({"nope": 1}, "Extra inputs"),
@@ -626,7 +621,7 @@ def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("JSONRILL_PORT", "tcp://10.0.0.1:8377")
     settings = Settings()
     assert (settings.heartbeat, settings.port) == (3.0, 8377)
-    assert settings.owners() == {ANNE: "anne", BOB: "user"}
+    assert parse_tokens(settings.tokens) == {ANNE: "anne", BOB: "user"}
     assert ANNE not in repr(settings)
 
 

@@ -17,7 +17,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .settings import Settings
+from .settings import Settings, parse_tokens
 from .web import problem
 
 CSP: Final = (
@@ -65,7 +65,7 @@ class Tokens:
     """The valid tokens; a server without tokens accepts every request."""
 
     def __init__(self, settings: Settings) -> None:
-        self._owners = settings.owners()
+        self._owners = parse_tokens(settings.tokens)
 
     def owner(self, request: Request) -> str:
         """Return the owner of the request's token; 401 without a valid one."""

@@ -13,7 +13,7 @@ from typing import Final
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from .log import StoreError, open_store
+from .log import open_store
 from .server import create_app
 from .settings import Settings
 from .web import ABORT
@@ -109,10 +109,6 @@ async def _check_store(url: str) -> None:
     store = open_store(url)
     try:
         await store.open()
-    except StoreError as error:
-        reason = " ".join(str(error).split())
-        kind = url.partition(":")[0]
-        raise StoreError(f"the {kind} store cannot be used: {reason}") from error
     finally:
         await store.close()
 

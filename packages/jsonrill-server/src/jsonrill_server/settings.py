@@ -17,6 +17,7 @@ _OWNER: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 Names = Annotated[tuple[str, ...], NoDecode]
 Seconds = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(gt=0)]
+SECRETS: Final = "/run/secrets"
 LOCAL: Final = ("localhost", "127.0.0.1", "[::1]")
 
 
@@ -25,10 +26,33 @@ def _setting(default: Any, help: str, **options: Any) -> Any:
 
 
 class Settings(BaseSettings):
-    """Every setting. Lists are separated by commas, times are in seconds."""
+    """Publish and resume JSON streams over HTTP.
+
+    Create a stream with POST /v1/streams, append with POST .../events, read server-sent events with
+    GET .../events from any position. GET /openapi.json describes every route, and / is a page that
+    shows streams. --demo adds simulated models, which also answer POST /v1/chat/completions,
+    /v1/responses and /v1/messages.
+
+    Each setting can also be the environment variable JSONRILL_<NAME>, or a file
+    /run/secrets/jsonrill_<name>; a flag overrides both. Lists are separated by commas, times are in
+    seconds. Without tokens the server accepts connections from this machine only.
+
+    Exit code 0: stopped by a signal; 1: the store cannot be used; 2: a setting is wrong, the
+    address is in use, or an extra is not installed.
+
+    Example: jsonrill serve --store sqlite:///streams.db --port 8377
+    """
 
     model_config = SettingsConfigDict(
-        env_prefix="JSONRILL_", extra="forbid", frozen=True, env_ignore_empty=True
+        env_prefix="JSONRILL_",
+        env_ignore_empty=True,
+        secrets_dir=SECRETS if Path(SECRETS).is_dir() else None,
+        extra="forbid",
+        frozen=True,
+        cli_prog_name="jsonrill serve",
+        cli_kebab_case=True,
+        cli_implicit_flags=True,
+        cli_exit_on_error=False,
     )
 
     host: str = _setting("127.0.0.1", "address to listen on")
@@ -39,7 +63,6 @@ class Settings(BaseSettings):
     tokens: Names = _setting(
         (), "bearer tokens, each owner:token, of at least 16 characters", repr=False
     )
-    tokens_file: str = _setting("", "file with tokens, one per line")
     allowed_hosts: Names = _setting(LOCAL, "names that a Host header may have; * for any")
     origins: Names = _setting((), "origins of other sites whose pages may call (CORS)")
     insecure: bool = _setting(False, "listen on a public address without a token")
@@ -65,7 +88,8 @@ class Settings(BaseSettings):
     @classmethod
     def _split(cls, value: Any) -> Any:
         if isinstance(value, str):
-            return tuple(part.strip() for part in value.split(",") if part.strip())
+            parts = re.split("[,\n]", value)
+            return tuple(part.strip() for part in parts if part.strip())
         return value
 
     @field_validator("port", mode="before")
@@ -78,8 +102,6 @@ class Settings(BaseSettings):
     @model_validator(mode="after")
     def _check(self) -> Self:
         parse_tokens(self.tokens)
-        if self.tokens and self.tokens_file:
-            raise ValueError("set tokens or tokens_file, not both")
         for origin in self.origins:
             if not _ORIGIN.fullmatch(origin):
                 raise ValueError(f"an origin is like https://app.example, not {origin}")
@@ -89,21 +111,11 @@ class Settings(BaseSettings):
 
     def check_exposure(self) -> None:
         """Raise ValueError if the server would be open to a network without a token."""
-        is_guarded = self.tokens or self.tokens_file or self.insecure
-        if not is_guarded and not is_loopback(self.host):
+        if not (self.tokens or self.insecure or is_loopback(self.host)):
             raise ValueError(
                 f"{self.host} can be reached by others: set a token (JSONRILL_TOKENS), or"
                 " --insecure if something in front of the server checks who calls"
             )
-
-    def owners(self) -> dict[str, str]:
-        """Return token → owner, from the settings or the file of tokens."""
-        if not self.tokens_file:
-            return parse_tokens(self.tokens)
-        owners = parse_tokens(_lines(self.tokens_file))
-        if not owners:
-            raise ValueError("the file of tokens is empty")
-        return owners
 
 
 def parse_tokens(texts: Iterable[str]) -> dict[str, str]:
@@ -122,14 +134,6 @@ def parse_tokens(texts: Iterable[str]) -> dict[str, str]:
             raise ValueError(f"the owner of token {number} has other characters than A-Za-z0-9_.-")
         owners[token] = owner or "user"
     return owners
-
-
-def _lines(path: str) -> list[str]:
-    try:
-        lines = [line.strip() for line in Path(path).read_text("utf-8").splitlines()]
-    except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"the file of tokens cannot be read: {error}") from None
-    return [line for line in lines if line and not line.startswith("#")]
 
 
 def is_loopback(host: str) -> bool:
