@@ -1,7 +1,7 @@
 """The tutorial, page by page: each program prints what its page says, with the real SDKs.
 
 The providers are `serve --demo`, which only writes faster here. The commands that install are left
-out.
+out. The web recipe of the README runs here, too.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from playwright.sync_api import Page, expect
 
 from support import PYTHONPATH, ROOT, SLACK, hard
 from support.browser import launched
-from support.markdown import Step, pages, steps
+from support.markdown import Step, pages, read, steps
 from support.processes import FAST_DEMO, free_port
 
 FASTER = "import jsonrill_server.demo as it; it.PACE = 0.0005;import jsonrill.cli as c; c.main()"
@@ -179,3 +179,15 @@ def test_the_page_of_a_run_survives_a_reload(walk: Walk, tab: Page) -> None:
     tab.reload()
     expect(tab.locator("p")).to_have_text("Lisbon, Porto, Coimbra")
     expect(tab.locator("h1")).to_have_text("Rome, 3 days")
+
+
+def test_the_web_recipe_of_the_readme_shows_the_answer(walk: Walk, tab: Page) -> None:
+    for block in read((ROOT / "README.md").read_text("utf8")).blocks:
+        if block.file:
+            (walk.folder / block.file).write_text(block.text, "utf8")
+    (walk.folder / "js").symlink_to(ROOT / "js")
+    port = str(free_port())
+    url = f"http://127.0.0.1:{port}/"
+    with process([sys.executable, "-m", "uvicorn", "app:app", "--port", port], url, walk.folder):
+        tab.goto(url)
+        expect(tab.locator("h1")).to_have_text("Lentil soup with roasted carrots")

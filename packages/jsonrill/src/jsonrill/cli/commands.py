@@ -55,7 +55,7 @@ def values(
     With --many it is written once for each document. If the text is wrong or ends early, the value
     up to there is written, and the exit code is 1.
 
-    Example: echo '{"name": "Ada", "langs": ["en", "f' | jsonrill values --repair
+    Example: echo '{"name": "Ada", "langs": ["en",' | jsonrill values --repair
     """
     rules = checked(load_json, schema)
     if output.is_terminal if each is None else each:
