@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from json.encoder import encode_basestring
 from math import isfinite, isinf
 from typing import Any, Final
@@ -49,6 +50,18 @@ def quoted(text: str) -> str:
 def escape_surrogates(text: str) -> str:
     """Return JSON text with each surrogate written as an escape such as `\\ud83d`."""
     return SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+
+
+def json_types_of(value: Any) -> Any:
+    """Return a mapping, a model or a dataclass as a dict, or what the model dumps."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json")
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    kind = type(value).__name__
+    raise TypeError(f"{value!r:.80} ({kind}) is not a JSON value, a model or a dataclass")
 
 
 def write(value: Any, scalar: Callable[[Any], str], *, sort_keys: bool = False) -> str:

@@ -89,13 +89,9 @@ class Receiver:
         around = _prefixes(pointer)
         if (self.ended and self.error is None) or not self.done.isdisjoint(around):
             return True
-        last = self.last
-        return (
-            self.ordered
-            and last is not None
-            and last not in around
-            and pointer not in _prefixes(last)
-        )
+        if not self.ordered or self.last is None:
+            return False
+        return self.last not in around and pointer not in _prefixes(self.last)
 
     def _adopt(self, message: dict[str, Any]) -> bool:
         """Replace everything by a snapshot."""

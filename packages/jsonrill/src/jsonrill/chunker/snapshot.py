@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
 from typing import Any, ClassVar, Final, NamedTuple, NoReturn, Protocol
 
 from ..errors import InvalidJSON, LimitExceeded
-from ..jsontext import escape_surrogates, quoted, write
+from ..jsontext import escape_surrogates, json_types_of, quoted, write
 from ..paths import Path
 
 Tree = Any  # None | bool | str | bytes | list[Tree] | dict[str, Tree]
@@ -219,19 +218,8 @@ def _refuse(constant: str) -> NoReturn:
     raise InvalidJSON(f"the snapshot is not JSON: {constant} is not a JSON number")
 
 
-def _to_json_types(value: Any) -> Any:
-    """Convert a value that the encoder does not know."""
-    if isinstance(value, Mapping):
-        return dict(value)
-    if hasattr(value, "model_dump"):
-        return value.model_dump(mode="json")
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in fields(value)}
-    raise TypeError(f"{type(value).__name__} in a snapshot: use JSON's types, models, dataclasses")
-
-
 _DECODER: Final = json.JSONDecoder(
     parse_float=str.encode, parse_int=str.encode, parse_constant=_refuse
 )
 # NaN is encoded as such and refused by the decoder; a value that contains itself is too deep.
-_ENCODER: Final = json.JSONEncoder(default=_to_json_types, check_circular=False)
+_ENCODER: Final = json.JSONEncoder(default=json_types_of, check_circular=False)
