@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -37,28 +38,20 @@ SAFE: Final = ("GET", "HEAD", "OPTIONS")
 METHODS: Final = (*SAFE, "POST", "PUT", "PATCH", "DELETE")
 PROBES: Final = ("/livez", "/readyz", "/metrics")
 CLIENT_GONE: Final = 499
+# Bytes of a body that is not part of a stream.
+OTHER_BYTES: Final = 1 << 20
 access = logging.getLogger("jsonrill_server.access")
 log = logging.getLogger("jsonrill_server")
 
 
-class Problem(Exception):
+class Problem(HTTPException):
     """An error response."""
 
     def __init__(
         self, status: int, code: str, message: str, headers: Mapping[str, str] | None = None
     ) -> None:
-        super().__init__(message)
-        self.response = problem(status, code, message, headers)
-
-
-async def read_body(request: Request, limit: int) -> bytes:
-    """Return the body of a request; 413 if it is larger than the limit."""
-    body = bytearray()
-    async for data in request.stream():
-        body += data
-        if len(body) > limit:
-            raise Problem(413, "LIMIT_EXCEEDED", f"a body has at most {limit} bytes here")
-    return bytes(body)
+        super().__init__(status, message, headers)
+        self.code = code
 
 
 class Tokens:
@@ -98,12 +91,16 @@ class Metrics:
 
 
 class Guard:
-    """Refuses unknown hosts (DNS rebinding) and pages of other sites (CSRF), adds headers, logs."""
+    """Refuses unknown hosts (DNS rebinding), pages of other sites (CSRF) and large bodies.
+
+    It adds headers to responses, counts and logs them.
+    """
 
     def __init__(self, app: ASGIApp, settings: Settings, metrics: Metrics) -> None:
         self._app = app
         self._hosts = {host.lower() for host in settings.allowed_hosts}
         self._origins = {origin.lower() for origin in settings.origins}
+        self._body_bytes = settings.body_bytes
         self._logs_access = settings.access_log
         self._metrics = metrics
 
@@ -111,7 +108,17 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        started, status = time.monotonic(), 0
+        started, status, size = time.monotonic(), 0, 0
+        # Other bodies than records are read as a whole.
+        limit = self._body_bytes if scope["path"].endswith("/events") else OTHER_BYTES
+
+        async def receive_body() -> Message:
+            nonlocal size
+            message = await receive()
+            size += len(message.get("body", b""))
+            if size > limit:
+                raise Problem(413, "LIMIT_EXCEEDED", f"a body has at most {limit} bytes here")
+            return message
 
         async def send_response(message: Message) -> None:
             nonlocal status
@@ -125,7 +132,7 @@ class Guard:
         refusal = self._refusal(scope)
         app = refusal or self._app
         try:
-            await app(scope, receive, send_response)
+            await app(scope, receive_body, send_response)
         except (ClientDisconnect, OSError):
             status = status or CLIENT_GONE
         except Exception:

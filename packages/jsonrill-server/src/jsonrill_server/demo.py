@@ -21,7 +21,7 @@ from jsonrill.demo.recordings import recorded
 from jsonrill.jsontext import dumps
 from jsonrill.testing import EVENT_STREAM, Call, FakeAnswer, Script
 
-from .access import Tokens, read_body
+from .access import Tokens
 from .examples import NoExample, example
 from .web import Json
 
@@ -39,7 +39,7 @@ NEEDED: Final = {
 }
 
 
-def add_routes(app: FastAPI, tokens: Tokens, body_bytes: int) -> None:
+def add_routes(app: FastAPI, tokens: Tokens) -> None:
     """Answer the requests of providers' clients."""
 
     async def list_models(request: Request) -> Response:
@@ -49,8 +49,7 @@ def add_routes(app: FastAPI, tokens: Tokens, body_bytes: int) -> None:
 
     async def answer(request: Request) -> Response:
         tokens.owner(request)
-        body = await read_body(request, body_bytes)
-        script = response_to(request.url.path, body)
+        script = response_to(request.url.path, await request.body())
         steps = play(script)
         if script.headers.get("content-type") == EVENT_STREAM["content-type"]:
             return StreamingResponse(steps, media_type=EVENT_STREAM["content-type"])

@@ -6,7 +6,6 @@ A log's name begins with the stream's owner, so a token gives access to its owne
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 import secrets
 from collections.abc import AsyncIterator, Iterator
@@ -14,22 +13,23 @@ from contextlib import asynccontextmanager, nullcontext
 from dataclasses import fields
 from typing import Annotated, Any, Final, Literal
 
-from fastapi import APIRouter, Depends, FastAPI, Header, Query, Request
+from fastapi import APIRouter, Body, Depends, FastAPI, Header, Query, Request
 from fastapi.exceptions import RequestValidationError
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
+from jsonrill.errors import LimitExceeded
 from jsonrill.eventstream import media_type
 from jsonrill.jsontext import dumps
 
 from . import demo, pages
-from .access import CLIENT_GONE, Guard, Metrics, Problem, Tokens, read_body
+from .access import CLIENT_GONE, Guard, Metrics, Problem, Tokens
 from .formats import Value
-from .intake import intake_for, too_large
+from .intake import Intake, intake_for
 from .lifecycle import Limits
 from .log import (
     Fenced,
@@ -51,8 +51,6 @@ from .settings import Settings
 from .web import Json, problem, reply
 
 ID: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,63}")
-# Bytes of a body that is not part of a stream.
-OPTION_BYTES: Final = 128 << 10
 # Seconds that a request waits for an unavailable store.
 HOLD: Final = 5.0
 # Values of a log that is larger than this are written in steps.
@@ -66,8 +64,8 @@ class Ending(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     status: Literal["complete", "error"] = "complete"
-    code: str = Field("FAILED", min_length=1, max_length=64)
-    message: str = Field("the producer failed", max_length=4096)
+    code: str = Field(default="FAILED", min_length=1, max_length=64)
+    message: str = Field(default="the producer failed", max_length=4096)
 
 
 class Choice(BaseModel):
@@ -165,7 +163,7 @@ class Stream:
             limits = f"{bounds.stream_bytes} bytes and {bounds.stream_records} records"
             message = f"a stream has at most {limits}"
             await self.runs.end(self.name, End("error", "LIMIT_EXCEEDED", message))
-            raise too_large(message)
+            raise LimitExceeded(message)
         for _ in range(100):
             try:
                 await writer.append(data)
@@ -186,29 +184,25 @@ def server_of(request: Request) -> Server:
 
 ServerOf = Annotated[Server, Depends(server_of)]
 StreamOf = Annotated[Stream, Depends(Stream)]
+OptionsOf = Annotated[StreamOptions | None, Body()]
 
 
-def _body(schema: dict[str, Any], *kinds: str) -> dict[str, Any]:
-    content = {kind: {"schema": schema} for kind in kinds or ("application/json",)}
-    return {"requestBody": {"content": content}}
+RECORDS: Final = ("application/json", "text/plain", "application/x-ndjson", "text/event-stream")
+RECORDS_BODY: Final[dict[str, Any]] = {
+    "requestBody": {"content": {kind: {"schema": {}} for kind in RECORDS}}
+}
 
 
-_OPTIONS: Final = _body(TypeAdapter(StreamOptions).json_schema())
-_RECORDS: Final = _body(
-    {}, "application/json", "text/plain", "application/x-ndjson", "text/event-stream"
-)
-
-
-@router.post("/v1/streams", status_code=201, openapi_extra=_OPTIONS)
-async def create_stream(request: Request) -> Response:
+@router.post("/v1/streams", status_code=201)
+async def create_stream(request: Request, options: OptionsOf = None) -> Response:
     """Create a stream."""
-    return await Stream(request, secrets.token_urlsafe(18)).create(await json_body(request))
+    return await Stream(request, secrets.token_urlsafe(18)).create(options or {})
 
 
-@router.put("/v1/streams/{id}", status_code=201, openapi_extra=_OPTIONS)
-async def put_stream(request: Request, stream: StreamOf) -> Response:
+@router.put("/v1/streams/{id}", status_code=201)
+async def put_stream(stream: StreamOf, options: OptionsOf = None) -> Response:
     """Create a stream with an id of your own; the same request again changes nothing."""
-    return await stream.create(await json_body(request))
+    return await stream.create(options or {})
 
 
 @router.get("/v1/streams/{id}")
@@ -225,7 +219,7 @@ async def delete_stream(stream: StreamOf) -> Response:
     return Response(status_code=204)
 
 
-@router.post("/v1/streams/{id}/events", openapi_extra=_RECORDS)
+@router.post("/v1/streams/{id}/events", openapi_extra=RECORDS_BODY)
 async def append_records(
     request: Request,
     stream: StreamOf,
@@ -237,7 +231,7 @@ async def append_records(
     writer, options = await stream.writer()
     media = media_type(request.headers.get("content-type", ""))
     intake = intake_for(media, options.input, settings.record_bytes)
-    batches = _batches(request, intake, settings.body_bytes)
+    batches = _batches(request, intake)
     is_short = content_length is not None and content_length <= settings.record_bytes
     if producer_seq is not None or is_short:  # all of it or nothing
         records = [record async for batch in batches for record in batch]
@@ -254,27 +248,22 @@ async def append_records(
     return Json({"last": writer.head.last})
 
 
-async def _batches(request: Request, intake: Any, limit: int) -> AsyncIterator[list[Record]]:
+async def _batches(request: Request, intake: Intake) -> AsyncIterator[list[Record]]:
     """Yield the records of a body as they arrive, and yield to the event loop in between."""
-    give_way, size = GiveWay(), 0
+    give_way = GiveWay()
     async for data in request.stream():
-        size += len(data)
-        if size > limit:
-            raise too_large(f"a body has at most {limit} bytes")
         batch: list[Record] = []
-        for record in intake.feed(data) if data else ():
+        for record in intake.feed(data, is_last=not data):
             batch.append(record)
             await give_way()
         if batch:
             yield batch
-    if rest := [*intake.flush()]:
-        yield rest
 
 
-@router.post("/v1/streams/{id}/close", openapi_extra=_body(Ending.model_json_schema()))
-async def close_stream(request: Request, stream: StreamOf) -> Response:
+@router.post("/v1/streams/{id}/close")
+async def close_stream(stream: StreamOf, ending: Ending | None = None) -> Response:
     """End a stream: it is complete, or failed with an error. Repeated, it changes nothing."""
-    ending = Ending.model_validate(await json_body(request))
+    ending = ending or Ending()
     head, meta = await stream.find()
     if not head.closed:
         end = End("error", ending.code, ending.message)
@@ -388,27 +377,12 @@ async def metrics(request: Request, server: ServerOf) -> Response:
     return Response(text, headers={"content-type": CONTENT_TYPE_LATEST})
 
 
-async def json_body(request: Request) -> Any:
-    """Return the body as JSON, `{}` if there is none; another media type is refused (CSRF)."""
-    body = await read_body(request, OPTION_BYTES)
-    if not body:
-        return {}
-    if media_type(request.headers.get("content-type", "")) != "application/json":
-        raise Problem(415, "MEDIA_TYPE", "the body must be application/json")
-    try:
-        value = json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise Problem(400, "INVALID_JSON", "the body is not JSON") from error
-    if not isinstance(value, dict):
-        raise BadOption("the body is a JSON object")
-    return value
-
-
 # ---- the application ----
 
 # The responses to errors; without a message it is the error's own.
 ANSWERS: Final[dict[type[Exception], tuple[int, str, str]]] = {
     BadOption: (422, "BAD_OPTION", ""),
+    LimitExceeded: (413, "LIMIT_EXCEEDED", ""),
     Lost: (404, "UNKNOWN", NO_STREAM),
     Fenced: (409, "CLOSED", "the stream has ended"),
     TooManyLogs: (429, "TOO_MANY", ""),
@@ -417,7 +391,7 @@ ANSWERS: Final[dict[type[Exception], tuple[int, str, str]]] = {
     Exception: (500, "INTERNAL", "the server failed"),
 }
 # Errors with a response of their own.
-OTHERS: Final = (Problem, ClientDisconnect, RequestValidationError, ValidationError, HTTPException)
+OTHERS: Final = (Problem, ClientDisconnect, RequestValidationError, HTTPException)
 
 
 def create_app(settings: Settings | None = None, *, store: Store | None = None) -> FastAPI:
@@ -450,7 +424,7 @@ def create_app(settings: Settings | None = None, *, store: Store | None = None) 
     app.state.server = server
     app.include_router(router)
     if settings.demo:
-        demo.add_routes(app, server.tokens, settings.body_bytes)
+        demo.add_routes(app, server.tokens)
     if settings.page:
         pages.add_routes(app)
     if settings.origins:
@@ -469,10 +443,10 @@ async def _answer(request: Request, error: Exception) -> Response:
     """Return the response for an error."""
     match error:
         case Problem():
-            return error.response
+            return problem(error.status_code, error.code, error.detail, error.headers)
         case ClientDisconnect():
             return Response(status_code=CLIENT_GONE)
-        case RequestValidationError() | ValidationError():
+        case RequestValidationError():
             first = error.errors()[0]
             place = "".join(f"{name}: " for name in first["loc"][-1:])
             return problem(422, "BAD_OPTION", place + first["msg"])
