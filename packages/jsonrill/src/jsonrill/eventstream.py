@@ -27,9 +27,7 @@ DONE: Final = "[DONE]"
 CLOSE: Final = b"event: CLOSE\n"
 
 _FIELDS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")
-_LINES: Final = re.compile(
-    r"(?:application|text)/(?:x-)?(?:ndjson|jsonl|json-?lines|json-stream|stream\+json)"
-)
+_LINES: Final = r"(?:application|text)/(?:x-)?(?:ndjson|jsonl|json-?lines|json-stream|stream\+json)"
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 _FORBIDDEN: Final = re.compile(r"[\r\n\x00]")
 
@@ -100,7 +98,7 @@ def is_event_stream(content_type: str) -> bool:
 
 def is_lines(content_type: str) -> bool:
     """Return whether this is a type of JSON texts, one a line; there are many, and no standard."""
-    return _LINES.fullmatch(media_type(content_type)) is not None
+    return re.fullmatch(_LINES, media_type(content_type)) is not None
 
 
 def looks_like_events(beginning: bytes) -> bool:

@@ -102,7 +102,7 @@ class TextSink(FieldSink):
 class ValueSink(FieldSink):
     """The complete values at a field. An array selects its elements, null nothing."""
 
-    __slots__ = ("_has_schema", "_is_list", "builder", "limit", "limit_text", "places", "start",
+    __slots__ = ("_has_schema", "builder", "limit", "limit_text", "places", "start",
                  "values")  # fmt: skip
 
     def __init__(self, field: str | Path, has_schema: bool) -> None:
@@ -117,8 +117,6 @@ class ValueSink(FieldSink):
         # What builds the value that is being read, and where it begins.
         self.builder: ValueBuilder | None = None
         self.start = 0
-        # Whether the open container at the field is an array, whose elements are selected.
-        self._is_list = False
 
     def find(self, depth: int, kind: str, offset: int) -> Sink | None:
         if self.builder is None and self._selects(depth, kind):
@@ -129,13 +127,11 @@ class ValueSink(FieldSink):
         return self.builder
 
     def _selects(self, depth: int, kind: str) -> bool:
-        if self._is_list and depth == len(self.place.pattern) + 1:
-            return True
-        if not self.reaches(depth, kind):
-            return False
-        self.found = True
-        self._is_list = kind == "an array" and not self.place.selects_elements
-        return self.place.selects_elements or kind not in ("an array", "null")
+        if self.reaches(depth, kind):
+            self.found = True
+            if kind == "null" and not self.place.selects_elements:
+                return False
+        return self.place.selects(self.frames, depth, kind == "an array")
 
     def scalar(self, value: Any, text: str | None, offset: int) -> None:
         depth = len(self.frames)
@@ -157,8 +153,6 @@ class ValueSink(FieldSink):
         if self.builder is not None:
             self.builder.end_container(offset)
             self._take(len(self.frames) - 1)
-        elif len(self.frames) - 1 == len(self.place.pattern):
-            self._is_list = False
 
     def _take(self, depth: int) -> None:
         """Keep the value if it is complete now."""

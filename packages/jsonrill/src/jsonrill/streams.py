@@ -14,12 +14,13 @@ from collections.abc import (
 )
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypedDict, Unpack, overload
 
-from .answer import Answer
+from .answer import Answer, joined
 from .driver import Pace, drive, last_item
 from .errors import InvalidJSON, JsonrillError, Limits, Truncated, check_names
 from .parse.options import PARSE_OPTIONS, ParseOptions, rule_names
 from .paths import Path
 from .pipeline import Pipe, Stage
+from .sources.explain import explain
 from .sources.options import AnswerOptions
 from .stages import (
     CallStage,
@@ -291,9 +292,7 @@ def partial(
                 raise
     except JsonrillError as error:
         repair, prefix = options.get("repair", False), options.get("prefix", "")
-        reader = TextReader(AnswerOptions(repair=repair, prefix=prefix))
-        reader.beginning.add(text)
-        raise reader.explain(error) from error.__cause__
+        raise explain(error, joined([text]), repair=repair, prefix=prefix) from error.__cause__
     value: T | None = document.value
     return value
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from ..answer import Answer
 from ..errors import CutShort, InvalidJSON, SourceFailed, UnknownSource, truncated
 from ..pipeline import Stage
 from ..providers import Reader
@@ -29,14 +30,12 @@ _IN_TEXT: Final = ("INVALID_JSON", "TRUNCATED", "LIMIT_EXCEEDED")
 class AnswerText:
     """Reads events and returns the text of one choice, without reasoning and calls."""
 
-    done = False
-    # Only the end of the stream says whether a text is complete.
-    complete = False
-
-    def __init__(self, provider: Any = "auto", *, choice: int = 0) -> None:
-        self._reader = Reader(provider)
+    def __init__(
+        self, provider: Any = "auto", *, choice: int = 0, answer: Answer | None = None
+    ) -> None:
+        self.reader = Reader(provider)
+        self.ending = Ending(choice, answer)
         self._choice = choice
-        self._ending = Ending(choice)
         self._has_text = False
         # Before the first text: the names of calls, and a choice that has text instead.
         self._calls: dict[str, None] = {}
@@ -45,11 +44,11 @@ class AnswerText:
 
     def feed(self, event: Any) -> str:
         """Return the text that an event adds: a dict, JSON text, or an SDK's object."""
-        return self.read(self._reader.feed(event))
+        return self.read(self.reader.feed(event))
 
     def read(self, statements: Sequence[Statement]) -> str:
         """Return the text that statements add."""
-        self._ending.read(statements)
+        self.ending.read(statements)
         text = text_in(statements, self._choice)
         self._has_text = self._has_text or bool(text)
         if not self._has_text:
@@ -62,29 +61,19 @@ class AnswerText:
                     self._other_choice = statement.choice
         return text
 
-    def pieces(self, statements: Sequence[Statement]) -> Iterable[str]:
-        text = self.read(statements)
-        return (text,) if text else ()
-
-    def flush(self) -> Iterable[str]:
-        return ()
-
-    def cut(self, *, ends: bool | None = None) -> CutShort | None:
-        """Return how the answer was cut, once its stream has ended; None if it is complete.
-
-        `ends`: the stream has an event for its end; by default if its provider has one.
-        """
-        return self._ending.cut(ends=self._reader.ends if ends is None else ends)
+    def cut(self) -> CutShort | None:
+        """Return how the answer was cut, once its stream has ended; None if it is complete."""
+        return self.ending.cut(ends=self.reader.ends)
 
     @property
     def failure(self) -> str | None:
         """The error that the provider has reported; None if it has not."""
-        return self._ending.failure if self._ending.outcome == "error" else None
+        return self.ending.failure if self.ending.outcome == "error" else None
 
     @property
     def recognised(self) -> bool:
         """True after the first event of a known provider."""
-        return self._reader.provider is not None
+        return self.reader.provider is not None
 
     @property
     def missing(self) -> str | None:
@@ -219,11 +208,8 @@ class AnswerReader(Stage):
 
     def __init__(self, options: AnswerOptions, *, sse: bool) -> None:
         self._events = EventReader(options.provider, sse=sse)
-        self._reader = Reader(options.provider)
-        self._ending = Ending(options.choice, options.answer)
-        self._wanted: AnswerText | ArgumentText = AnswerText(choice=options.choice)
-        if options.tool:
-            self._wanted = ArgumentText(options)
+        self._text = AnswerText(options.provider, choice=options.choice, answer=options.answer)
+        self._arguments = ArgumentText(options) if options.tool else None
         self._may_be_empty = options.reads_events
         # The beginning of an answer that cannot be JSON, until enough of it is known.
         self._prose: str | None = "" if options.has_only_json else None
@@ -235,9 +221,11 @@ class AnswerReader(Stage):
     def flush(self, cut: CutShort | None = None) -> Iterator[str]:
         """Return the text at the end; raise an error if the source is not what was requested."""
         yield from self._without_prose(self._read(self._events.flush()))
-        yield from self._wanted.flush()
-        cut = self._ending.end(ends=self._reader.ends and not self._events.said_done)
-        cut = self.cut = None if self._wanted.complete else cut
+        text, arguments = self._text, self._arguments
+        if arguments is not None:
+            yield from arguments.flush()
+        cut = text.ending.end(ends=text.reader.ends and not self._events.said_done)
+        cut = self.cut = None if arguments is not None and arguments.complete else cut
         if self._prose and cut is not None:
             error = truncated(cut._replace(detail=cut.detail or quote(self._prose)))
             error.text = self._prose
@@ -246,19 +234,23 @@ class AnswerReader(Stage):
             yield self._prose
         if cut is not None and cut.reason != "lost":
             return
-        missing = self._wanted.missing
+        missing = text.missing if arguments is None else arguments.missing
         if missing is not None and not (self._may_be_empty or self._events.is_empty):
             raise UnknownSource(missing)
 
     def _read(self, events: Iterable[Any]) -> Iterator[str]:
+        ending, arguments = self._text.ending, self._arguments
         for event in events:
-            statements = self._reader.feed(event)
-            self._ending.read(statements)
-            yield from self._wanted.pieces(statements)
-            self.ended = self._wanted.done
-            if self._ending.failure is not None:
-                self._ending.end(ends=True)
-                raise SourceFailed(f"the provider reported an error: {self._ending.failure}")
+            statements = self._text.reader.feed(event)
+            text = self._text.read(statements)
+            if arguments is not None:
+                yield from arguments.pieces(statements)
+                self.ended = arguments.done
+            elif text:
+                yield text
+            if ending.failure is not None:
+                ending.end(ends=True)
+                raise SourceFailed(f"the provider reported an error: {ending.failure}")
 
     def _without_prose(self, pieces: Iterator[str]) -> Iterator[str]:
         """Return the pieces, but hold the beginning of prose: its end may say why it came."""

@@ -15,9 +15,10 @@ ACCEPTED: Final = (
 # How many characters of an answer a message quotes.
 _QUOTED: Final = 60
 _SPACE: Final = "\ufeff \t\r\n"
-_PAGE: Final = re.compile(r"<(?:!doctype|html|head|body|\?xml)\b", re.IGNORECASE)
+# Not compiled before they are needed: that takes longer than importing the rest of the module.
+_PAGE: Final = r"(?i)<(?:!doctype|html|head|body|\?xml)\b"
 _TAGS: Final = ("<think", "<reasoning")
-_FILE: Final = re.compile(r"[^\s{}\[\]\"]{1,200}\.(?:json|jsonl|ndjson|txt|log|sse)", re.IGNORECASE)
+_FILE: Final = r"(?i)[^\s{}\[\]\"]{1,200}\.(?:json|jsonl|ndjson|txt|log|sse)"
 
 
 def describe(element: Any) -> str:
@@ -98,23 +99,17 @@ def _explain_beginning(error: InvalidJSON, text: str, is_strict: bool) -> Invali
     message, hint = _beginning(beginning, is_strict)
     if not message:
         return error
-    if type(error) is Truncated:  # text that is not JSON is not truncated either
-        names = ("offset", "line", "column", "path", "expected", "text", "value", "fragments")
-        facts = {name: getattr(error, name) for name in names}
-        explained = InvalidJSON(message, hint=hint, **facts)
-        explained.__cause__ = error.__cause__  # raised alone, not "during the handling of" another
-        return explained
     return _reworded(error, message, hint)
 
 
 def _beginning(text: str, is_strict: bool) -> tuple[str, str]:
     """Return what a text is instead of JSON, and a hint; empty if it is unknown."""
     shown = quote(text)
-    if _PAGE.match(text):
+    if re.match(_PAGE, text):
         return f"this is an HTML page, not JSON: {shown}", ""
     if looks_like_events(text[:20].encode("utf-8", "replace")):
         return f"this is an event stream, which sse=True or --sse reads, not JSON: {shown}", ""
-    if _FILE.fullmatch(text) and is_strict:
+    if is_strict and re.fullmatch(_FILE, text):
         return f"{shown} is not JSON", f": if a file is meant, pass open({text!r})"
     if is_strict and text.startswith("```"):
         return f"the JSON is in a fence: {shown}", " (repair=True reads it)"
