@@ -287,11 +287,6 @@ class Patch:
         self._own.clear()
         return self._root[""]
 
-    @value.setter
-    def value(self, value: Any) -> None:
-        self._own.clear()
-        self._root[""] = value
-
     def apply(self, operation: Any) -> None:
         """Apply one operation. If it does not fit, the value stays as it was."""
         if type(operation) is not list or len(operation) < 2:

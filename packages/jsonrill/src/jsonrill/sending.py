@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from codecs import BOM_UTF8
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable, Iterator
-from typing import Any, Unpack, overload
+from typing import Any, Final, Unpack, overload
 
 from .driver import Pace, drive
 from .errors import (
@@ -25,6 +25,9 @@ from .pipeline import Pipe, Stage
 from .stages import TextReader
 from .streams import ReadOptions, Source, read_options
 from .wire import Message, Receiver, Sender
+
+# The fields and comments of server-sent events that carry no message.
+_OTHER_FIELDS: Final = (b":", b"event:", b"id:", b"retry:")
 
 
 class SendOptions(ReadOptions, total=False):
@@ -209,15 +212,11 @@ class ValueReceiver(Stage):
         self._size += len(rest)
         if self._size > self._limit:
             raise InvalidMessage(f"a message has more than {self._limit} bytes")
-        for line in map(_text_of, lines):
-            if line and line != b"[DONE]":
-                yield _decode(line)
-
-
-def _text_of(line: bytes) -> bytes:
-    line = line.removeprefix(BOM_UTF8)
-    is_other = line.startswith((b":", b"event:", b"id:", b"retry:"))
-    return b"" if is_other else line.removeprefix(b"data:").strip()
+        for line in lines:
+            field = line.removeprefix(BOM_UTF8).strip()
+            text = field.removeprefix(b"data:").strip()
+            if text not in (b"", b"[DONE]") and not field.startswith(_OTHER_FIELDS):
+                yield _decode(text)
 
 
 def _decode(text: bytes) -> Any:

@@ -68,7 +68,7 @@ class Receiver:
 
     @value.setter
     def value(self, value: Any) -> None:
-        self._patch.value = value
+        self._patch = Patch(value, self._limits)
 
     def feed(self, message: Any) -> bool:
         """Apply a message; return whether the value changed. A repeated change is ignored.
@@ -76,10 +76,11 @@ class Receiver:
         `Gap` if a message is missing, `InvalidMessage` if this one is wrong. Both leave the value
         as it is, and a snapshot repairs both.
         """
+        patch = self._patch
         try:
             return self._adopt(message) if type(message) is dict else self._change(message)
         except JsonrillError:
-            self._is_lost = True
+            self._patch, self._is_lost = patch, True
             raise
 
     def is_complete(self, pointer: str = "") -> bool:
@@ -134,34 +135,30 @@ class Receiver:
         """
         if not steps:
             raise InvalidMessage("a change has at least one operation")
-        before = self.value if len(steps) > 1 else ABSENT
+        if len(steps) > 1:  # one operation that fails changes nothing; `feed` undoes several
+            self.value = self.value
         last, ended, error = self.last, self.ended, self.error
         marks: list[str] = []
         is_changed = False
-        try:
-            for step in steps:
-                match step:
-                    case _ if ended:
-                        raise InvalidMessage(f"{step!r:.80} came after the end")
-                    case ["done", pointer]:
-                        _check_exists(self.value if value is ABSENT else value, pointer)
-                        marks.append(pointer)
-                    case ["end"]:
-                        ended = True
-                    case ["error", problem] if _is_error(problem):
-                        ended, error = True, problem
-                    case _:
-                        operation = ["append", last, step] if type(step) is str else step
-                        if value is ABSENT:
-                            self._patch.apply(operation)
-                        last, is_changed = operation[1], True
-                        marks = [] if self.ordered else marks
-        except InvalidMessage:
-            if before is not ABSENT:
-                self._patch.value = before
-            raise
+        for step in steps:
+            match step:
+                case _ if ended:
+                    raise InvalidMessage(f"{step!r:.80} came after the end")
+                case ["done", pointer]:
+                    _check_exists(self.value if value is ABSENT else value, pointer)
+                    marks.append(pointer)
+                case ["end"]:
+                    ended = True
+                case ["error", problem] if _is_error(problem):
+                    ended, error = True, problem
+                case _:
+                    operation = ["append", last, step] if type(step) is str else step
+                    if value is ABSENT:
+                        self._patch.apply(operation)
+                    last, is_changed = operation[1], True
+                    marks = [] if self.ordered else marks
         if value is not ABSENT:
-            self._patch.value = value
+            self.value = value
         if is_changed and self.ordered:
             self.done = set()
         self.done.update(marks)
@@ -186,7 +183,7 @@ class Sender:
         # What every receiver has, and the state to compare the next one with.
         self.copy = Receiver()
         self.copy.ordered = ordered
-        self._state: Any = None
+        self._state: Any = ABSENT
 
     def feed(self, state: Any, done: Iterable[str] = ()) -> Message | None:
         """Return the message for this state, or None if nothing is new.
@@ -196,15 +193,11 @@ class Sender:
         """
         self._check_open()
         copy = self.copy
-        if copy.n:
-            try:
-                steps = difference(self._state, state)
-            except RecursionError:
-                raise ValueError("the state has too many levels") from None
-            value = apply_delta(copy.value, steps)
-        else:
-            value = plain(state)
-            steps = [["set", "", value]]
+        try:
+            steps = difference(self._state, state)
+        except RecursionError:
+            raise ValueError("the state has too many levels") from None
+        value = apply_delta(copy.value, steps)
         if copy.done:
             self._check_done(steps, value)
         marks = [["done", mark] for mark in done if copy.done.isdisjoint(_prefixes(mark))]
