@@ -8,7 +8,7 @@ in between.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from jsonrill import Chunker, Document, PartialStream, Parts, ToolCalls
@@ -267,56 +267,34 @@ def rendering(options: Options, view: ViewOptions) -> Rendering:
         raise BadOption(str(error)) from error
 
 
-class Value:
-    """The current value of a log: a document, or the text and the calls of an answer."""
-
-    def __init__(self, options: Options) -> None:
-        self._options = options
-        self._source = TextSource(options)
-        self._document = Document(**options.of("document"))
-        self._calls = ToolCalls(**options.of("calls"), keep=None)
-        self._texts: list[str] = []
-        self._error: Problem | None = None
-        self._end: End | None = None
-
-    def feed(self, record: Record) -> Iterator[None]:
-        """Read a record, step by step."""
-        if record.input == "events":
-            self._texts.append(self._source.feed(record))
-            self._calls.feed(record.body)
-            yield
-        elif self._error is None:
-            try:
-                for piece in slices(self._source.feed(record)):
-                    self._document.feed(piece)
-                    yield
-            except _BAD_TEXT as error:
-                self._error = stream_error(error)
-
-    def end(self, end: End) -> None:
-        self._end = end
-        self._calls.flush()
-        if end.error is not None or self._error is not None:
-            return
+def current_value(records: Sequence[Record], end: End | None, options: Options) -> dict[str, Any]:
+    """Return the value so far: a document, or the text and the calls of an answer."""
+    problem: Problem | None = None
+    if options.input == "events":
+        answer = AnswerText(options.provider)
+        calls = ToolCalls(**options.of("calls"), keep=None)
+        texts = []
+        for record in records:
+            texts.append(answer.feed(record.body))
+            calls.feed(record.body)
+        if end is not None:
+            calls.flush()
+        shown = [
+            {"id": call.id, "name": call.name, "args": call.args, "status": call.status}
+            for call in calls.calls
+        ]
+        body: dict[str, Any] = {"text": "".join(texts), "calls": shown}
+    else:
+        source, document = TextSource(options), Document(**options.of("document"))
         try:
-            self._document.feed(self._source.flush())
-            self._document.flush()
+            for record in records:
+                document.feed(source.feed(record))
+            if end is not None and end.error is None:
+                document.feed(source.flush())
+                document.flush()
         except _BAD_TEXT as error:
-            self._error = stream_error(error)
-
-    def to_dict(self) -> dict[str, Any]:
-        end = self._end
-        body: dict[str, Any]
-        if self._options.input == "events":
-            calls = [
-                {"id": call.id, "name": call.name, "args": call.args, "status": call.status}
-                for call in self._calls.calls
-            ]
-            body = {"text": "".join(self._texts), "calls": calls}
-            problem: Problem | None = None
-        else:
-            body = {"value": self._document.live, "complete": self._document.complete}
-            problem = self._error
-        problem = (end and end.error) or problem
-        body |= {"status": end.status if end else "active", "closed": end is not None}
-        return body if problem is None else {**body, "error": problem}
+            problem = stream_error(error)
+        body = {"value": document.live, "complete": document.complete}
+    problem = (end and end.error) or problem
+    body |= {"status": end.status if end else "active", "closed": end is not None}
+    return body if problem is None else {**body, "error": problem}

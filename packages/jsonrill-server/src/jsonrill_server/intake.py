@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from codecs import getincrementaldecoder
-from collections.abc import Iterator
 from typing import Any, Final
 
 from jsonrill.errors import LimitExceeded
@@ -56,20 +55,21 @@ class Intake:
         self._utf8: Any = getincrementaldecoder("utf-8")()
         self._number = 0
 
-    def feed(self, data: bytes, is_last: bool = False) -> Iterator[Record]:
+    def feed(self, data: bytes, is_last: bool = False) -> list[Record]:
+        """Return the records that are complete with these bytes."""
         try:
             text = self._utf8.decode(data, is_last)
         except UnicodeDecodeError as error:
             raise _invalid("the body is not UTF-8") from error
         parts = self._split.feed(text)
-        for part in [*parts, *self._split.flush()] if is_last else parts:
-            self._number += 1
-            if isinstance(self._split, Pieces):
-                yield Record("text", part)
-            elif part := part.strip():
-                yield self._record(part)
+        if is_last:
+            parts = [*parts, *self._split.flush()]
+        if isinstance(self._split, Pieces):
+            return [Record("text", part) for part in parts]
+        return [self._record(part) for part in map(str.strip, parts) if part]
 
     def _record(self, text: str) -> Record:
+        self._number += 1
         place = f"record {self._number} of the body"
         try:
             value = json.loads(text, parse_constant=_refuse)

@@ -152,7 +152,8 @@ class Lifecycle:
         if end is not None:
             return end
         _, records, _ = await read_all(self.store, production.writer.key)
-        return await end_of_answer(records, Options.stored(meta.options).provider)
+        provider = Options.stored(meta.options).provider
+        return await asyncio.to_thread(end_of_answer, records, provider)
 
     async def _settle(self, writer: Writer, on_end: OnEnd | None) -> None:
         """Call `on_end` with what is in the log, if that is to be done, and note that it returned.

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from time import monotonic
 from typing import Any, Final, Literal, NamedTuple
 
 from jsonrill.sources.answer import AnswerText
@@ -66,25 +64,12 @@ def from_bytes(data: bytes) -> Record | End:
     return Record(_INPUTS[data[:1]], data[1:].decode("utf-8", "surrogatepass"))
 
 
-class GiveWay:
-    """Yield to the event loop every 5 ms, awaited in a long loop."""
-
-    def __init__(self) -> None:
-        self._due = monotonic() + SLICE
-
-    async def __call__(self) -> None:
-        if monotonic() > self._due:
-            await asyncio.sleep(0)
-            self._due = monotonic() + SLICE
-
-
-async def end_of_answer(records: Sequence[Record], provider: Any) -> End:
+def end_of_answer(records: Sequence[Record], provider: Any) -> End:
     """Return how an answer ended, after its source was read completely."""
-    give_way, answer = GiveWay(), AnswerText(provider)
+    answer = AnswerText(provider)
     for record in records:
         if record.input == "events":
             answer.feed(record.body)
-            await give_way()
     if answer.failure is not None:
         return End("error", "PROVIDER_ERROR", answer.failure)
     cut = answer.cut()

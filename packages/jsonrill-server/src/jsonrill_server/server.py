@@ -8,9 +8,10 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import fields
+from functools import partial
 from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Body, Depends, FastAPI, Header, Query, Request
@@ -24,11 +25,11 @@ from starlette.responses import Response
 
 from jsonrill.errors import LimitExceeded
 from jsonrill.eventstream import media_type
-from jsonrill.jsontext import dumps
+from jsonrill.jsontext import dumps, write
 
 from . import demo, pages
 from .access import CLIENT_GONE, Guard, Metrics, Problem, Tokens
-from .formats import Value
+from .formats import current_value
 from .intake import Intake, intake_for
 from .lifecycle import Limits
 from .log import (
@@ -44,7 +45,7 @@ from .log import (
 from .options import BadOption, Format, Options, Send, StreamOptions
 from .produce import Writer
 from .read import Position
-from .records import CANCELLED, End, GiveWay, Record, end_of_answer, to_bytes
+from .records import CANCELLED, End, Record, end_of_answer, to_bytes
 from .result import Meta, read_all, read_end
 from .runs import Runs
 from .settings import Settings
@@ -53,8 +54,10 @@ from .web import Json, problem, reply
 ID: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,63}")
 # Seconds that a request waits for an unavailable store.
 HOLD: Final = 5.0
-# Values of a log that is larger than this are written in steps.
+# One large value at a time: garbage collection is slow while several are being built.
 LARGE: Final = 1 << 20
+# Bytes of a body that are decoded without a thread.
+SHORT: Final = 4096
 NO_STREAM: Final = "there is no such stream"
 
 
@@ -87,7 +90,6 @@ class Server:
         self.settings = settings
         self.tokens = Tokens(settings)
         self.metrics = Metrics()
-        # One large value at a time: garbage collection is slow while several are being built.
         self.large_values = asyncio.Lock()
         limits = settings.model_dump(include={field.name for field in fields(Limits)})
         self.runs = Runs(store or settings.store, **limits)
@@ -249,14 +251,10 @@ async def append_records(
 
 
 async def _batches(request: Request, intake: Intake) -> AsyncIterator[list[Record]]:
-    """Yield the records of a body as they arrive, and yield to the event loop in between."""
-    give_way = GiveWay()
+    """Yield the records of a body as they arrive; many of them are decoded in a thread."""
     async for data in request.stream():
-        batch: list[Record] = []
-        for record in intake.feed(data, is_last=not data):
-            batch.append(record)
-            await give_way()
-        if batch:
+        feed = partial(intake.feed, data, is_last=not data)
+        if batch := feed() if len(data) < SHORT else await asyncio.to_thread(feed):
             yield batch
 
 
@@ -269,7 +267,8 @@ async def close_stream(stream: StreamOf, ending: Ending | None = None) -> Respon
         end = End("error", ending.code, ending.message)
         if ending.status == "complete":
             _, records, _ = await read_all(stream.runs.store, stream.name)
-            end = await end_of_answer(records, Options.stored(meta.options).provider)
+            provider = Options.stored(meta.options).provider
+            end = await asyncio.to_thread(end_of_answer, records, provider)
         await stream.runs.end(stream.name, end)
     return await stream.status()
 
@@ -310,41 +309,15 @@ async def read_value(
         return Response(status_code=304, headers={"etag": tag})
     is_large = head.size > LARGE
     async with stream.server.large_values if is_large else nullcontext():
-        body = await _value(stream, Options.stored(meta.options))
+        _, records, end = await read_all(stream.runs.store, stream.name)
+        body = await asyncio.to_thread(_value_text, records, end, Options.stored(meta.options))
     return Response(body, media_type="application/json", headers={"etag": tag})
 
 
-async def _value(stream: Stream, options: Options) -> str:
-    _, records, end = await read_all(stream.runs.store, stream.name)
-    give_way, value = GiveWay(), Value(options)
-    for record in records:
-        for _ in value.feed(record):
-            await give_way()
-    if end is not None:
-        value.end(end)
-    body = {**value.to_dict(), "last": len(records) + (end is not None)}
-    texts = []
-    for text in _pieces(body):
-        texts.append(text)
-        await give_way()
-    return "".join(texts)
-
-
-def _pieces(value: Any, depth: int = 0) -> Iterator[str]:
-    """Yield the JSON of a large value in pieces, so that writing it can be interrupted."""
-    if depth > 4 or not isinstance(value, dict | list) or not value:
-        yield dumps(value)
-        return
-    is_object = isinstance(value, dict)
-    separator = "{" if is_object else "["
-    for item in value.items() if isinstance(value, dict) else value:
-        yield separator
-        separator = ","
-        if is_object:
-            key, item = item
-            yield f"{dumps(key)}:"
-        yield from _pieces(item, depth + 1)
-    yield "}" if is_object else "]"
+def _value_text(records: list[Record], end: End | None, options: Options) -> str:
+    """Return the value as JSON, written by a function that a thread can be interrupted in."""
+    body = {**current_value(records, end, options), "last": len(records) + (end is not None)}
+    return write(body, dumps)
 
 
 @router.get("/livez")
