@@ -75,6 +75,15 @@ def test_an_error_is_an_update() -> None:
     assert [it.status for it in shown] == ["COMPLETED", "COMPLETED", "ERROR"]
 
 
+def test_an_error_at_the_end_of_a_record_ends_all() -> None:
+    shown = list(updates(["[1]\n\x1e[2 \n\x1e[3]"], "ONE-BY-ONE", many=True, entity="[*]"))
+    assert [(it.status, it.data) for it in shown] == [
+        ("COMPLETED", 1),
+        ("COMPLETED", 2),
+        ("ERROR", None),
+    ]
+
+
 def test_a_prefix_is_before_the_first_document() -> None:
     assert list(values(['"a": 1}\n{"b": 2}'], many=True, prefix="{")) == [{"a": 1}, {"b": 2}]
 

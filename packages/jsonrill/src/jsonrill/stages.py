@@ -34,6 +34,7 @@ from .sources.opening import TEXT, Opened
 from .sources.options import NEXT_CALL, AnswerOptions
 
 if TYPE_CHECKING:
+    from .partial_stream import Update
     from .sources.answer import AnswerReader
     from .toolcalls import ToolCalls
 
@@ -207,12 +208,13 @@ class UpdateStage(Reading):
         self._before = dict(counts)
 
     def _items(self, found: Any) -> Sequence[Any]:
-        self.ended = self._reader.ended
-        for update in found:
+        updates: list[Update] = found
+        # After `flush` it has ended, too; here only if that was because of an error.
+        self.ended = self._reader.ended and updates != [] and updates[-1].status == "ERROR"
+        for update in updates:
             if update.index is not None:
                 update.index += self._before.get(update.entity, 0)
                 self._counts[update.entity] = update.index + 1
-        updates: list[Any] = found
         return updates
 
 
@@ -367,7 +369,6 @@ class DocumentsStage(Stage):
             if tail:
                 yield from stage.feed(tail)
             yield from stage.flush(cut)
-            stage.ended = stage.error is not None
             self._check(stage)
 
     def _check(self, stage: Stage) -> None:
