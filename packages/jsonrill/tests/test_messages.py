@@ -66,13 +66,14 @@ def test_openai_responses_sends_reasoning_items_back() -> None:
         "summary": [{"type": "summary_text", "text": "Hm."}],
         "encrypted_content": "opaque",
     }
-    message = {
+    message: Event = {
         "type": "message",
         "id": "msg_1",
         "role": "assistant",
         "status": "completed",
         "content": [{"type": "output_text", "text": "Yes", "annotations": []}],
     }
+    parsed = [{**message["content"][0], "parsed": None}]  # by the helper of OpenAI's client
     call = {
         "type": "function_call",
         "id": "fc_1",
@@ -89,7 +90,7 @@ def test_openai_responses_sends_reasoning_items_back() -> None:
         {"type": done, "output_index": 0, "item": reasoning},
         {"type": done, "output_index": 1, "item": web},
         {"type": "response.output_text.delta", "output_index": 2, "delta": "Yes"},
-        {"type": done, "output_index": 2, "item": {**message, "parsed": None}},
+        {"type": done, "output_index": 2, "item": {**message, "parsed": None, "content": parsed}},
         {
             "type": "response.output_item.added",
             "output_index": 3,

@@ -110,7 +110,9 @@ def _item_type(call: ToolCall) -> str:
 def _response_item(entry: Entry) -> Message | None:
     """Return the item of a part; make one for a text or a call whose item is missing."""
     call = entry.call
-    kept = {key: value for key, value in (entry.kept or {}).items() if key not in _PARSED}
+    kept = _unparsed(entry.kept or {})
+    if isinstance(parts := kept.get("content"), list):
+        kept["content"] = [_unparsed(part) for part in parts]
     if entry.kind == "text":
         # Parts of a message need the id and the status of their item; a text does not.
         return kept or {"type": "message", "role": "assistant", "content": entry.text}
@@ -118,6 +120,10 @@ def _response_item(entry: Entry) -> Message | None:
         return kept or None
     item = kept or {"type": _item_type(call), "call_id": call.id, "name": call.name}
     return {**item, "input" if call.encoding == "text" else "arguments": _arguments_text(call)}
+
+
+def _unparsed(item: Message) -> Message:
+    return {key: value for key, value in item.items() if key not in _PARSED}
 
 
 def anthropic(entries: Sequence[Entry]) -> list[Message]:

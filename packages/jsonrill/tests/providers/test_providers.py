@@ -93,6 +93,38 @@ def test_objects_are_read_by_attribute_or_their_own_model_dump() -> None:
     assert Reader().feed(Model()) == [Text("Hi")]
 
 
+def test_an_event_that_the_client_library_does_not_know_is_read_as_it_came() -> None:
+    raw = {"type": "message.output.delta", "content": "Hi"}
+
+    class Event:
+        def __init__(self) -> None:
+            self.data = SimpleNamespace(type="UNKNOWN", raw=raw, is_unknown=True)
+
+        def model_dump(self, **_: Any) -> dict[str, Any]:
+            return {"data": {"raw": raw}}
+
+    assert Reader().feed(Event()) == [Text("Hi")]
+
+
+def test_the_last_part_of_pydantic_ai_ends_the_response() -> None:
+    text = {"part_kind": "text", "content": "Hi"}
+    call = {"part_kind": "tool-call", "tool_name": "f", "tool_call_id": "a", "args": "{}"}
+    ends = {"event_kind": "part_end", "index": 0, "part": text, "next_part_kind": "tool-call"}
+    events = [
+        {"event_kind": "part_start", "index": 0, "part": text},
+        ends,
+        {"event_kind": "part_start", "index": 1, "part": call},
+        {**ends, "index": 1, "part": call, "next_part_kind": None},
+        {"event_kind": "function_tool_call", "part": call},
+    ]
+    answer = Answer()
+    shown = list(parts(events, answer=answer))
+    assert answer.finish == "calls"
+    assert [(part.kind, part.error) for part in shown if part.complete] == [
+        *(("text", None), ("call", None))
+    ]
+
+
 def test_a_function_may_return_statements_or_dicts() -> None:
     def read(event: dict[str, Any]) -> list[Any]:
         if "say" in event:

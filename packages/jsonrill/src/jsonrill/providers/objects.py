@@ -68,6 +68,10 @@ def _from_model(model: Any) -> Any:
     if kind == "chunk" and hasattr(model, "chunk"):
         # A helper of the library wraps the chunk together with a growing snapshot.
         model, kind = model.chunk, None
+    data = getattr(model, "__dict__", {}).get("data")
+    if getattr(data, "is_unknown", False) is True:
+        # Mistral's library keeps an event that it does not know as it came.
+        return data.raw
     # Copying the snapshot with each event would take quadratic time. Fields that were not sent are
     # left out, because the provider did not send their defaults; but not the type.
     dump = model.model_dump(by_alias=True, exclude_unset=True, exclude={"snapshot"}, warnings=False)

@@ -36,10 +36,15 @@ class Translation:
                 return [_with_args(call, delta.get("args_delta"))]
             case "part_delta":
                 return _text(delta.get("part_delta_kind"), as_text(delta, "content_delta"), index)
-            case "part_end" if part.get("part_kind") in CALLS:
-                return [CallDelta(None, index, opens=False, end=_end(part))]
+            case "part_end":
+                ended = CallDelta(None, index, opens=False, end=_end(part))
+                statements = [ended] if part.get("part_kind") in CALLS else []
+                is_last = event.get("next_part_kind", "unknown") is None
+                return [*statements, Finish()] if is_last else statements
             case kind if kind in TOOL_CALLS:
                 id, name = as_id(part, "tool_call_id"), as_text(part, "tool_name")
+                # With a name it would open a call after the end of its response.
+                name = None if id in self._parts.values() else name
                 return [CallDelta(id, None, name, end=_end(part))]
             case kind if kind in TOOL_RESULTS:
                 return [_result(part)]
