@@ -39,8 +39,8 @@ def translate(event: dict[str, Any]) -> list[Statement]:
 
 def _delta(index: int | None, delta: dict[str, Any]) -> list[Statement]:
     match delta:
-        case {"toolUse": {"input": text}}:
-            return [CallDelta(None, index, None, text if isinstance(text, str) and text else None)]
+        case {"toolUse": {"input": _} as use}:
+            return [CallDelta(None, index, None, as_text(use, "input"))]
         case {"text": str(text)} if text:
             return [Text(text, 0, index)]
         case {"reasoningContent": {"text": str(text)}} if text:

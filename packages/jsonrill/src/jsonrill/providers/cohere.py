@@ -8,18 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from .fields import as_id, as_index, as_object, as_text, failed, finished, usage
+from .fields import as_id, as_index, as_object, as_text, failed, finished, typed, usage
 from .statements import Begin, CallDelta, End, Reasoning, Statement, Text
 
-EVENTS = frozenset(
-    "message-start content-start content-delta content-end tool-plan-delta tool-call-start"
-    " tool-call-delta tool-call-end citation-start citation-end message-end".split()
+accepts = typed(
+    *("message-start", "message-end", "content-start", "content-delta", "content-end"),
+    *("tool-plan-delta", "tool-call-start", "tool-call-delta", "tool-call-end", "citation-"),
 )
-
-
-def accepts(event: dict[str, Any]) -> bool:
-    kind = event.get("type")
-    return isinstance(kind, str) and kind in EVENTS
 
 
 def translate(event: dict[str, Any]) -> list[Statement]:

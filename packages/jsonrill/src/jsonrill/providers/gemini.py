@@ -118,11 +118,7 @@ def _delta(index: int | None, delta: dict[str, Any]) -> list[Statement]:
     match delta:
         case {"arguments": arguments} | {"partial_arguments": arguments}:
             # Searches and code that Google runs itself have arguments, too, but are not calls.
-            call = CallDelta(None, index, opens=False)
-            call.text = arguments if isinstance(arguments, str) and arguments else None
-            if isinstance(arguments, dict):
-                call.value = arguments
-            return [call]
+            return [CallDelta(None, index, opens=False).bring(arguments)]
         case {"type": "text", "text": str(text)} if text:
             return [Text(text, 0, index)]
         case {"type": "thought_summary", "content": {"text": str(text)}} if text:

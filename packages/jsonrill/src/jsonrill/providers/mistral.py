@@ -28,10 +28,7 @@ def translate(event: dict[str, Any]) -> list[Statement]:
             return statements
         case {"type": "function.call.delta"}:
             id, name = as_id(event, "tool_call_id", "toolCallId"), as_text(event, "name")
-            call = CallDelta(id, index, name, as_text(event, "arguments"))
-            if isinstance(arguments := event.get("arguments"), dict):
-                call.value = arguments
-            return [call]
+            return [CallDelta(id, index, name).bring(event.get("arguments"))]
         case {"type": "message.output.delta", "content": content}:
             return openai_chat.content(content, 0, index)
         case {"type": "conversation.response.started"}:

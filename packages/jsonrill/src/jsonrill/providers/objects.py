@@ -68,7 +68,7 @@ def _from_model(model: Any) -> Any:
     if kind == "chunk" and hasattr(model, "chunk"):
         # A helper of the library wraps the chunk together with a growing snapshot.
         model, kind = model.chunk, None
-    data = getattr(model, "__dict__", {}).get("data")
+    data: Any = getattr(model, "__dict__", {}).get("data")
     if getattr(data, "is_unknown", False) is True:
         # Mistral's library keeps an event that it does not know as it came.
         return data.raw

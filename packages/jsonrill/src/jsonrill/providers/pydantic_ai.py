@@ -33,14 +33,14 @@ class Translation:
                 return self._begin(index, as_id(part, "tool_call_id")) + _part(index, part)
             case "part_delta" if delta.get("part_delta_kind") == "tool_call":
                 call = CallDelta(None, index, as_text(delta, "tool_name_delta"), opens=False)
-                return [_with_args(call, delta.get("args_delta"))]
+                return [call.bring(delta.get("args_delta") or None)]
             case "part_delta":
                 return _text(delta.get("part_delta_kind"), as_text(delta, "content_delta"), index)
             case "part_end":
                 ended = CallDelta(None, index, opens=False, end=_end(part))
-                statements = [ended] if part.get("part_kind") in CALLS else []
                 is_last = event.get("next_part_kind", "unknown") is None
-                return [*statements, Finish()] if is_last else statements
+                finish = [Finish()] if is_last else []
+                return [ended, *finish] if part.get("part_kind") in CALLS else [*finish]
             case kind if kind in TOOL_CALLS:
                 id, name = as_id(part, "tool_call_id"), as_text(part, "tool_name")
                 # With a name it would open a call after the end of its response.
@@ -69,7 +69,7 @@ def _part(index: int | None, part: dict[str, Any]) -> list[Statement]:
     if kind in CALLS:
         call = CallDelta(as_id(part, "tool_call_id"), index, as_text(part, "tool_name"))
         call.hosted = kind != "tool-call"
-        return [_with_args(call, part.get("args"))]
+        return [call.bring(part.get("args") or None)]
     return [_result(part)] if kind in RESULTS else _text(kind, as_text(part, "content"), index)
 
 
@@ -77,14 +77,6 @@ def _text(kind: Any, text: str | None, index: int | None) -> list[Statement]:
     if kind not in ("text", "thinking") or text is None:
         return []
     return [Text(text, 0, index) if kind == "text" else Reasoning(text, 0, index)]
-
-
-def _with_args(call: CallDelta, args: Any) -> CallDelta:
-    if args and isinstance(args, str):
-        call.text = args
-    elif args and isinstance(args, dict):
-        call.value = args
-    return call
 
 
 def _end(part: dict[str, Any]) -> End:

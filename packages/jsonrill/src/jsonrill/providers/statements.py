@@ -78,6 +78,14 @@ class CallDelta:
     status: str | None = None
     error: Problem | None = None
 
+    def bring(self, arguments: Any) -> CallDelta:
+        """Set the arguments, which some providers send as text and some as a value."""
+        if isinstance(arguments, str):
+            self.text = arguments or None
+        elif isinstance(arguments, dict):
+            self.value = arguments
+        return self
+
 
 @dataclass(slots=True)
 class Text:

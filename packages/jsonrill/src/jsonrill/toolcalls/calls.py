@@ -11,14 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from ..errors import (
-    DEFAULT_LIMITS,
-    LimitExceeded,
-    Limits,
-    Problem,
-    UnknownEvents,
-    refuse_copy,
-)
+from ..errors import DEFAULT_LIMITS, LimitExceeded, Limits, Problem, UnknownEvents, refuse_copy
 from ..fragment import Fragment
 from ..parse.machine import Repair
 from ..parse.options import ParseOptions, rule_names
