@@ -262,6 +262,12 @@ FRAGMENTS: Final[dict[str, Callable[[], bool]]] = {
         == [({"a": 1}, "complete", None)]
     ),
     "`tools_aggregate`, `tool_result`": lambda: sent()[-1]["kind"] == "tools_aggregate",
+    "`ToolsCallUpdateStreamEvent`; `toolCallPairs`": lambda: (
+        received(*CALLS, {"kind": "tool_result", "tool_call_id": "c1", "result": "ok"})
+        .calls[0]
+        .result
+        == "ok"
+    ),
 }
 
 
