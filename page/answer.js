@@ -3,6 +3,7 @@
 import { Parts } from "../js/src/index.js";
 import { isObject, parseJson } from "./format.js";
 import { Outline } from "./outline.js";
+import { countBefore } from "./search.js";
 
 /** @typedef {"streaming" | "complete" | "error" | "truncated"} Status */
 /** What is known of a part from an event on. @typedef {{at: number, length: number, status: Status}} State */
@@ -49,13 +50,8 @@ export class Track {
    * @returns {State | null}
    */
   at(position) {
-    let [low, high] = [0, this.states.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.states[middle].at <= position) low = middle + 1;
-      else high = middle;
-    }
-    return this.states[low - 1] ?? null;
+    const count = countBefore(this.states.length, (index) => this.states[index].at <= position);
+    return this.states[count - 1] ?? null;
   }
 }
 

@@ -22,7 +22,7 @@ import { placeOf } from "./characters.js";
  * @returns {Diagnosis}
  */
 export function diagnose(recording) {
-  for (const find of [ofConnection, ofProvider, ofDocument, ofCut, ofCalls, ofReport, ofWire, ofNothing]) {
+  for (const find of [ofConnection, ofNothing, ofProvider, ofDocument, ofCut, ofCalls, ofReport, ofWire, ofStrange]) {
     const found = find(recording);
     if (found !== null) return found;
   }
@@ -42,7 +42,7 @@ export function atMoment(diagnosis, recording, position) {
   const view = recording.at(position);
   const node = view?.outline.nodeAt(Math.min(view.offset, view.outline.length) - 1);
   const what = node && !node.isComplete(view?.offset ?? 0) ? `Receiving ${shorten(formatPath(node.path), 80)}` : "Receiving";
-  const where = recording.isEnded ? "complete in the end" : diagnosis.where;
+  const where = recording.isEnded ? "no error follows" : diagnosis.where;
   return { tone: "busy", what, where, todo: "", mark: null };
 }
 
@@ -57,8 +57,10 @@ function bad(what, todo, { where = "", mark = null } = {}) {
 }
 
 /** @param {Recording} recording */
-function ofConnection({ failure }) {
-  return failure === "" ? null : bad(failure, "Check that the server runs and that the stream exists.");
+function ofConnection(recording) {
+  const { failure, advice, length } = recording;
+  const where = length > 0 ? `after ${countItems(recording)}` : "";
+  return failure === "" ? null : bad(failure, advice, { where });
 }
 
 /** @param {Recording} recording */
@@ -83,7 +85,7 @@ function ofDocument(recording) {
   const fault = outline.faults.find(({ code }) => code !== "TRUNCATED");
   if (fault === undefined) return null;
   if (fault.code === "LIMIT_EXCEEDED") {
-    const todo = "Raise the limit, such as Limits(depth=1000), if you expect such values.";
+    const todo = `Raise the limit if you expect such values: Limits(${fault.expected}=…).`;
     return bad(`Limit exceeded: ${fault.message.split(" at ")[0]}`, todo, placed(recording, fault, outline, "over a limit"));
   }
   const others = outline.faults.length - 1;
@@ -105,7 +107,7 @@ function ofCut(recording) {
     return bad(`${what}; ${fault.expected} is missing`, todo, placed(recording, fault, document, "cut off"));
   }
   const track = answer?.calls.find((call) => call.states.at(-1)?.status === "truncated");
-  return track ? ofTrack(recording, track, what, todo) : bad(what, todo);
+  return track ? ofTrack(recording, track, what, todo) : bad(what, todo, { where: `after ${countItems(recording)}` });
 }
 
 /** A call whose arguments are wrong or cut off. @param {Recording} recording */
@@ -167,13 +169,18 @@ function ofWire({ kind, wireError, isWireEnded, isEnded, length }) {
   return bad("Cut off: the messages stop before the end", "Connect again: the sender's next snapshot has the rest.", { mark });
 }
 
+/** What was left out, or a stream without data. @param {Recording} recording */
+function ofNothing({ isEnded, length, note }) {
+  if (note !== "") return bad(note, "Correct it and paste again, or choose another format under Options.");
+  if (!isEnded || length > 0) return null;
+  return bad("The stream ended without any data", "Look at the request and at the status of its response.");
+}
+
 /** @param {Recording} recording */
-function ofNothing({ kind, isEnded, answer, length, note }) {
-  if (!isEnded) return null;
-  if (length === 0 && note === "") return bad("There is nothing to show", "Paste a text that is not empty.");
-  if (note !== "") return bad(note, "Correct it and paste again, or choose another format.");
-  if (kind !== "events" || answer?.isRecognised) return null;
-  return bad("These events contain no text and no calls that are known here", "Choose another format under Options.");
+function ofStrange({ kind, isEnded, answer }) {
+  if (!isEnded || kind !== "events" || answer?.isRecognised) return null;
+  const todo = "Known are OpenAI, Anthropic, Gemini, the AI SDK and AG-UI. For others, choose another format under Options.";
+  return bad("These events contain no text and no call of a provider that is known here", todo);
 }
 
 /**
@@ -181,21 +188,26 @@ function ofNothing({ kind, isEnded, answer, length, note }) {
  * @returns {Diagnosis}
  */
 function good(recording) {
-  const { kind, answer, outline, length } = recording;
+  const { answer, outline } = recording;
   const calls = answer?.calls.length ?? 0;
   const values = (outline ?? answer?.outline)?.nodes.length ?? 0;
-  const unit = { text: "piece", many: "piece", snapshots: "snapshot", events: "event", wire: "message" }[kind];
   const of = calls > 0 ? formatCount(calls, "call") : values > 0 ? formatCount(values, "value") : "";
   const what = answer !== null && !recording.hasDocument ? "Complete answer" : calls > 0 ? "Complete" : "Complete, valid JSON";
-  return { tone: "good", what, where: [of, formatCount(length, unit)].filter(Boolean).join(" in "), todo: "", mark: null };
+  return { tone: "good", what, where: [of, countItems(recording)].filter(Boolean).join(" in "), todo: "", mark: null };
 }
 
 /**
  * @param {Recording} recording
  * @returns {Diagnosis}
  */
-function busy({ length, state }) {
-  return { tone: "busy", what: state || "Receiving", where: `${formatCount(length, "item")} so far`, todo: "", mark: null };
+function busy(recording) {
+  const what = recording.state || "Receiving";
+  return { tone: "busy", what, where: `${countItems(recording)} so far`, todo: "", mark: null };
+}
+
+/** @param {Recording} recording */
+function countItems({ kind, length }) {
+  return formatCount(length, { text: "piece", many: "piece", snapshots: "snapshot", events: "event", wire: "message" }[kind]);
 }
 
 /**

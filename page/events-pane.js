@@ -53,9 +53,7 @@ export class EventsPane {
     this.#position = 0;
     this.#recording = recording;
     for (const option of this.#format.options) option.disabled = option.value !== "received" && !this.#canRender(option.value);
-    this.#format.value = [...this.#format.options].some(({ value, disabled }) => value === format && !disabled)
-      ? format
-      : "received";
+    this.#format.value = this.#canRender(format) ? format : "received";
     this.#filter.value = "";
     this.#body.replaceChildren();
     void this.#load();
@@ -208,17 +206,10 @@ function described(data) {
 
 /** @param {any[]} list */
 function fragments(list) {
-  return list.flatMap(({ kind, path, textValue, value }) => {
+  return list.map(({ kind, path, textValue, value }) => {
     const content = textValue ?? value;
-    return [
-      make(
-        "span",
-        "op",
-        `${kind} `,
-        make("span", "muted", escapeText(path)),
-        content === undefined ? " " : ` ${escapeText(JSON.stringify(content))} `,
-      ),
-    ];
+    const shown = content === undefined ? " " : ` ${escapeText(JSON.stringify(content))} `;
+    return make("span", "op", `${kind} `, make("span", "muted", escapeText(path)), shown);
   });
 }
 

@@ -6,6 +6,8 @@ import { errorOf } from "./server.js";
 /** @typedef {import("./recording.js").Recording} Recording */
 /** @typedef {import("./server.js").Server} Server */
 
+const ADVICE = "Start it again, or use what came before.";
+
 export class Live {
   #server;
   #recording;
@@ -30,7 +32,8 @@ export class Live {
 
   close() {
     this.#stop.abort();
-    byId("connection").hidden = true;
+    byId("disconnect").hidden = true;
+    byId("published").textContent = "closed";
   }
 
   /** Disconnect, or connect again and continue after the last event. */
@@ -44,14 +47,15 @@ export class Live {
   async read() {
     this.#stop = new AbortController();
     const { signal } = this.#stop;
-    byId("connection").hidden = false;
+    byId("disconnect").hidden = false;
     byId("disconnect").textContent = "Disconnect";
     this.#setState("");
     try {
       await this.#readEvents(signal);
       if (!signal.aborted) this.#recording.end();
     } catch (error) {
-      if (!signal.aborted) this.#recording.end(`The connection failed: ${/** @type {Error} */ (error).message}`);
+      const failure = `The connection failed: ${/** @type {Error} */ (error).message}`;
+      if (!signal.aborted) this.#recording.end(failure, "Check that the server runs.");
     }
     if (signal.aborted) return;
     this.close();
@@ -65,7 +69,7 @@ export class Live {
     for await (const { id, data } of this.#server.events(this.#id, { format: "raw" }, options)) {
       this.#lastId = id;
       const error = errorOf(data);
-      if (error !== null) this.#recording.end(error.code === "CANCELLED" ? "The stream was stopped" : error.message);
+      if (error !== null) this.#recording.end(`The stream ended early: ${error.message}`, ADVICE);
       else this.#recording.add(this.#recording.kind === "text" ? data : JSON.stringify(data), performance.now() - this.#start);
       this.#onChange();
     }

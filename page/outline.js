@@ -10,12 +10,13 @@
 
 import { Parser, Truncated, partial } from "../js/src/index.js";
 import { closingQuote, unitsOf } from "./characters.js";
+import { countBefore } from "./search.js";
 import { ValueNode } from "./value-node.js";
 
 /** @typedef {import("./value-node.js").Kind} Kind */
 /** @typedef {(string | number)[]} Path */
 /**
- * What is wrong with a text; `offset` counts UTF-16 units.
+ * What is wrong with a text; `offset` counts UTF-16 units. `expected` names the limit that was exceeded.
  * @typedef {{code: string, message: string, expected: string, offset: number, path: Path, reason: string}} Fault
  */
 
@@ -141,7 +142,7 @@ export class Outline {
       const failure = /** @type {any} */ (error);
       for (const fragment of failure.fragments ?? []) this.#take(fragment);
       this.#hasFailed = true;
-      const { code, message, expected = "", path = [] } = failure;
+      const { code, message, expected = failure.limit ?? "", path = [] } = failure;
       const offset = failure instanceof Truncated ? this.length : this.#unit(failure.offset ?? 0);
       const place = this.#many ? [this.#document, ...path] : path;
       this.faults.push({ code, message, expected, offset, path: place, reason });
@@ -206,13 +207,7 @@ export class Outline {
     // The piece that is read now is not counted yet.
     if (point > this.#points) return this.length + unitsOf(this.#piece, point - this.#points);
     if (wide.length === 0) return point;
-    let [low, high] = [0, wide.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (wide[middle] < point) low = middle + 1;
-      else high = middle;
-    }
-    return point + low;
+    return point + countBefore(wide.length, (index) => wide[index] < point);
   }
 
   // ---- what is there at a moment ----
@@ -260,14 +255,9 @@ export class Outline {
    * @returns {ValueNode | null}
    */
   nodeAt(offset) {
-    let [low, high] = [0, this.nodes.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.nodes[middle].keyStart <= offset) low = middle + 1;
-      else high = middle;
-    }
+    const count = countBefore(this.nodes.length, (index) => this.nodes[index].keyStart <= offset);
     /** @type {ValueNode | null} */
-    let node = this.nodes[low - 1] ?? null;
+    let node = this.nodes[count - 1] ?? null;
     while (node !== null && node.end <= offset) node = node.parent;
     return node;
   }

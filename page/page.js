@@ -134,7 +134,7 @@ class Page {
     const recording = this.#recording;
     if (recording === null) return;
     const diagnosis = this.#diagnosed(recording);
-    if (diagnosis.tone === "bad" && diagnosis.what !== this.#diagnosis?.what) announce(`${diagnosis.what}. ${diagnosis.todo}`);
+    if (diagnosis.tone !== "busy" && diagnosis.what !== this.#diagnosis?.what) announce(`${diagnosis.what}. ${diagnosis.todo}`);
     this.#diagnosis = diagnosis;
     this.#timeline.draw(this.#stops(recording, diagnosis));
     const { position } = this.#timeline;

@@ -14,7 +14,6 @@ import { formatCount, isObject, parseJson } from "./format.js";
 // This many events are enough to recognise a provider: the first ones may be pings of a proxy.
 const SAMPLE = 40;
 const SSE_LINE = /^(?:data|event|id|retry)?:|^(?:data|event|id|retry)$/;
-const PRINTED = /^<?[A-Z]\w+(?:Event|Chunk|Response|Delta|Message|Completion)\w*\(/;
 const NAMES = { text: "piece", many: "JSON line", snapshots: "snapshot", events: "provider event", wire: "wire message" };
 
 /**
@@ -31,10 +30,11 @@ export function recognise(text, chosen = "auto") {
   const isStream = isEventStream(lines);
   const items = inner ?? (isStream ? dataOf(lines) : lines.filter(({ data }) => data.trim() !== ""));
   const values = items.map(({ data }) => parseJson(data));
-  const kind = chosen === "auto" ? kindOf(items, values, source, isStream) : chosen;
-  const found = withItems(kind, items, values, source, isStream);
-  found.isDone = isStream && lines.some(({ data }) => data.replace(/^data:\s*/, "") === "[DONE]");
-  return found;
+  const isDone = isStream && lines.some(({ data }) => data.replace(/^data:\s*/, "") === "[DONE]");
+  // Some providers end their events with [DONE]; a stream may also have comments only.
+  const isOfProvider = isStream && (items.length === 0 || (isDone && values.every(isObject)));
+  const kind = chosen !== "auto" ? chosen : isOfProvider ? "events" : kindOf(items, values, source, isStream);
+  return { ...withItems(kind, items, values, source, isStream), isDone };
 }
 
 /**
@@ -63,10 +63,7 @@ function withItems(kind, items, values, source, isStream) {
     return material(kind, texts);
   }
   if (kind === "text") {
-    const isPrinted = PRINTED.test(source.trimStart());
-    const note = "These are printed Python objects. Paste the output of chunk.model_dump_json() for each instead.";
-    const pieces = isStream ? items : [{ data: source, at: null }];
-    return material(kind, pieces, isPrinted ? note : "");
+    return material(kind, isStream ? items : [{ data: source, at: null }]);
   }
   if (kind === "many") {
     const lines = items.map(({ data, at }) => ({ data: `${data}\n`, at }));
@@ -76,7 +73,10 @@ function withItems(kind, items, values, source, isStream) {
   const good = items.filter((_, index) => values[index] !== undefined);
   const left = items.length - good.length;
   const first = items.findIndex((_, index) => values[index] === undefined) + 1;
-  return material(kind, good, left > 0 ? `${formatCount(left, "line")} left out: line ${first} is not JSON.` : "");
+  // The end of events and messages tells that they are cut off.
+  const isCut = first === items.length && kind !== "snapshots";
+  const unit = isStream ? "event" : "line";
+  return material(kind, good, left > 0 && !isCut ? `${formatCount(left, unit)} left out: ${unit} ${first} is not JSON` : "");
 }
 
 /**
@@ -139,7 +139,7 @@ function isEventStream(lines) {
   const full = lines.filter(({ data }) => data.trim() !== "");
   // The last line may be cut off anywhere.
   const body = full.length > 2 ? full.slice(0, -1) : full;
-  return body.length > 0 && body.every(({ data }) => SSE_LINE.test(data)) && body.some(({ data }) => /^data:/.test(data));
+  return body.every(({ data }) => SSE_LINE.test(data)) && body.some(({ data }) => /^(?:data)?:/.test(data));
 }
 
 /**

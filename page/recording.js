@@ -8,6 +8,7 @@ import { Receiver } from "../js/src/receive.js";
 import { Answer } from "./answer.js";
 import { parseJson } from "./format.js";
 import { Outline } from "./outline.js";
+import { countBefore } from "./search.js";
 
 /** @typedef {import("./recognise.js").Kind} Kind */
 /** A document at a moment: its values, and how much of its text is there. @typedef {{outline: Outline, offset: number}} View */
@@ -32,6 +33,8 @@ export class Recording {
   state = "";
   /** Why reading stopped: the connection failed, or the stream was stopped. */
   failure = "";
+  /** What to do about it. */
+  advice = "";
   /** What the server found: a violation of the schema, a revision in snapshots. @type {Report | null} */
   report = null;
   /** Whether the server's repair reads the text; null if that is not known. @type {boolean | null} */
@@ -102,12 +105,16 @@ export class Recording {
     return this.#receiver.ended;
   }
 
-  /** @param {string} [failure] */
-  end(failure = "") {
+  /**
+   * @param {string} [failure]
+   * @param {string} [advice]
+   */
+  end(failure = "", advice = "") {
     if (this.isEnded) return;
     this.version += 1;
     this.isEnded = true;
     this.failure = failure;
+    this.advice = advice;
     this.outline?.flush();
     this.answer?.end(this.isDone);
   }
@@ -165,13 +172,7 @@ export class Recording {
   positionOf(offset) {
     const lengthAt = (/** @type {number} */ position) =>
       this.outline ? this.#ends[position] : (this.answer?.lengthAt(position) ?? Infinity);
-    let [low, high] = [0, this.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (lengthAt(middle) > offset) high = middle;
-      else low = middle + 1;
-    }
-    return low;
+    return countBefore(this.length, (position) => lengthAt(position) <= offset);
   }
 }
 

@@ -17,11 +17,15 @@ export const CUTS = {
  * @type {[RegExp, RegExp, RegExp, string][]}
  */
 const REMEDIES = [
+  [/^the end/, /./, /^[{[]/, "Remove what follows the document, or read several documents with many=True."],
   [/^the end/, /./, /./, "Remove what follows the document."],
   [/./, /^/, /^[\u00a0\u200b-\u200d\u2060\u3000\ufeff]/, "Replace the special space with an ordinary one, or remove it."],
   [/./, /^$/, /^<[!?a-z]/i, "This is HTML or XML, often an error page of a proxy. Look at the status of the response."],
+  [/./, /^$/, /^HTTP\/\d/, "Paste the body only: this begins with the status and headers of a response."],
+  [/./, /^\[?$/, /^<?[A-Z]\w+\(\w+=/, "These are printed Python objects: paste chunk.model_dump_json() of each."],
   [/./, /^/, /^[+-]?(?:NaN|Infinity)/, "Write null: JSON has no NaN and no Infinity."],
   [/./, /^$/, /./, "Ask for JSON only: without words or a code fence around it."],
+  [/^a value/, /[^:[,]$/, /./, "Write one JSON value on each line, and nothing else."],
   [/./, /./, /^['‘’“”`]/, "Use double quotes: JSON has no others."],
   [/./, /,$/, /^[}\]]/, "Remove the comma before the closing bracket."],
   [/./, /./, /^(?:\/[/*]|#)/, "Remove the comment: JSON has none."],
@@ -38,6 +42,7 @@ const REMEDIES = [
   [/^a value/, /:$/, /^[,}\]]/, "Write a value after the colon, or null."],
   [/./, /[:[,]$/, /^\p{L}/u, "Put the word in double quotes, or ask for structured output (a JSON Schema)."],
   [/./, /./, /^[\n\r\t]/, "Write the line break or tab in the string as \\n or \\t."],
+  [/^no control/, /./, /./, "Write the character as an escape, such as \\u0000, or remove it."],
   [/./, /\\(?:u[\da-f]{0,3})?$/i, /./, "Write the backslash twice: this is not an escape of JSON."],
   [/./, /./, /^\\/, "Remove the backslash: outside strings JSON has none. If there are many, the text is escaped twice."],
   [/]/, /"$/, /^:/, "Put the key and its value in braces: an array has no keys."],

@@ -2,7 +2,6 @@
 
 import { Receiver } from "../js/src/receive.js";
 import { byId } from "./dom.js";
-import { formatCount } from "./format.js";
 import { Live } from "./live.js";
 import { recognise } from "./recognise.js";
 import { Recording } from "./recording.js";
@@ -142,7 +141,6 @@ export class Source {
     if (this.#recording !== recording) return;
     this.#again = again;
     this.#host.onOpen(recording, opening);
-    byId("published").textContent = "";
     if (this.canRender) void this.#publish(recording);
   }
 
@@ -157,6 +155,8 @@ export class Source {
     this.#live = this.#again = null;
     this.#recording = recording;
     this.#id = id;
+    byId("published").textContent = "";
+    byId("piece-label").hidden = true;
   }
 
   // ---- the server ----
@@ -251,14 +251,15 @@ export class Source {
     } catch (error) {
       const recording = new Recording("text", `Stream ${id}`);
       this.#begin(recording, null);
-      recording.end(`The stream cannot be read: ${/** @type {Error} */ (error).message}`);
+      const advice = "Check the id and the server. What was pasted is deleted within the hour.";
+      recording.end(`The stream cannot be read: ${/** @type {Error} */ (error).message}`, advice);
       return this.#host.onOpen(recording, { how: "end" });
     }
-    const { input, options, closed, last } = status;
+    const { input, options, last } = status;
     const recording = new Recording(/** @type {Kind} */ (input), `Stream ${id}`, options);
     recording.isTimed = last === 0;
     this.#begin(recording, Promise.resolve(id));
-    byId("published").textContent = closed ? formatCount(last, "record") : "live";
+    byId("published").textContent = "live";
     this.#host.onOpen(recording, { how: "follow" });
     this.#live = new Live(this.#server, recording, id, this.#host.onChange);
     void this.#live.read();

@@ -111,7 +111,6 @@ export class TimeLine {
     this.#slider.setAttribute("aria-valuetext", where);
     byId("position").textContent = recording.isTimed ? `${where} · ${formatDuration(time)}` : where;
     this.#play.textContent = this.isPlaying ? "Pause" : "Play";
-    this.#play.setAttribute("aria-pressed", String(this.isPlaying));
     this.#drawStops(stops, length);
     if (length !== this.#bars) this.#drawBars(recording);
   }

@@ -124,15 +124,15 @@ export class TreeView {
 
   /** @param {KeyboardEvent} event */
   #press(event) {
-    const values = this.#rows.filter(({ kind }) => kind === "value");
-    const index = values.findIndex(({ isSelected }) => isSelected);
-    const { node = null, isOpen = false } = values[index] ?? {};
+    const rows = this.#rows.filter(({ kind }) => kind !== "mark");
+    const index = rows.findIndex(({ isSelected }) => isSelected);
+    const { node = null, isOpen = false } = rows[index] ?? {};
     /** @type {Record<string, () => ValueNode | null | undefined>} */
     const moves = {
-      ArrowDown: () => values[index + 1]?.node,
-      ArrowUp: () => values[Math.max(0, index - 1)]?.node,
-      Home: () => values[0]?.node,
-      End: () => values[values.length - 1]?.node,
+      ArrowDown: () => this.#neighbour(node, rows[index + 1]),
+      ArrowUp: () => this.#neighbour(node, rows[Math.max(0, index - 1)]),
+      Home: () => rows[0]?.node,
+      End: () => rows.filter(({ kind }) => kind === "value").at(-1)?.node,
       ArrowRight: () => (isOpen ? node?.children[0] : this.#expand(node, true)),
       ArrowLeft: () => (isOpen ? this.#expand(node, false) : node?.parent),
       Enter: () => this.#expand(node, !isOpen),
@@ -143,6 +143,20 @@ export class TreeView {
     if (!next) return;
     this.select(next.path);
     this.#onSelect(next.path);
+  }
+
+  /**
+   * Return the value of the row above or below a value. If the row offers more elements, return the nearest of them.
+   * @param {ValueNode | null} node
+   * @param {Row | undefined} row
+   */
+  #neighbour(node, row) {
+    if (row?.kind !== "more" || row.count === 0) return row?.node;
+    const { children } = row.node;
+    let child = node;
+    while (child !== null && child.parent !== row.node) child = child.parent;
+    if (child !== null) return children[children.indexOf(child) + Math.sign(row.count)];
+    return row.count < 0 ? children[0] : children[row.node.count(this.view?.offset ?? 0) - 1];
   }
 
   /**

@@ -1,5 +1,7 @@
 /** A value of a text: where it begins and ends, and what is there of it at a moment. */
 
+import { countBefore } from "./search.js";
+
 /** @typedef {"object" | "array" | "string" | "number" | "boolean" | "null"} Kind */
 
 /** A value of the text. `end` is the offset after its last character, infinite while it is open. */
@@ -55,13 +57,6 @@ export class ValueNode {
    * @param {number} offset
    */
   count(offset) {
-    const { children } = this;
-    let [low, high] = [0, children.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (children[middle].isShown(offset)) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return countBefore(this.children.length, (index) => this.children[index].isShown(offset));
   }
 }

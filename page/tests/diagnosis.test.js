@@ -59,6 +59,19 @@ const BROKEN = {
   "single quotes": ["{'a': 1}", /a single quote/, "line 1, column 2, in root", /Use double quotes/],
   "words of Python": ['{"a": True}', /but got ‘T’/, "line 1, column 7, in root.a", /lower case/],
   "a line break in a string": ['{"a": "x\ny"}', /a line break/, "line 1, column 9, in root.a", /\\n/],
+  "documents without line breaks": ['{"a": 1}{"b": 2}', /the end of the text/, "line 1, column 9, in root", /many=True/],
+  "a line of a log": ['{"a": 1}\nINFO x\n{"a": 2}', /expected a value/, "line 2, column 1, in root[1]", /on each line/],
+  "the headers of a response": ["HTTP/2 200\n\n[]", /expected a value/, "line 1, column 1, in root", /body only/],
+  "printed objects": ["[ChatCompletionChunk(id='x')]", /expected a value/, "line 1, column 2, in root[0]", /model_dump_json/],
+  "a control character": ['{"a": "\0"}', /control character/, "line 1, column 8, in root.a", /as an escape/],
+  "an event that is not JSON": [
+    chat('{"a": "hello world"}', "stop").replace("choices", 'choices"'),
+    /^1 event left out: event 1 is not JSON/,
+    "",
+    /Correct it/,
+  ],
+  "comments only": [": ping\n\n: ping\n\n", /without any data/, "", /response/],
+  "events without content": ['data: {"choices": []}\n\ndata: [DONE]\n\n', /no text and no call/, "", /Known are/],
   "a second value": ['{"a": 1} {"b": 2}', /the end of the text/, "line 1, column 10, in root", /Remove what follows/],
   "an error page": ["<!doctype html><title>502</title>", /expected a value/, "line 1, column 1, in root", /error page/],
   "a code fence": [chat('```json\n{"a": 1}\n```', "stop"), /a backtick/, "line 1, column 1, in root", /JSON only/],
@@ -81,7 +94,7 @@ const BROKEN = {
     "line 1, column 15, in root.days[0].n",
     /Request it again/,
   ],
-  "a refusal": [chat("", "stop", { refusal: "I cannot help with that." }), /^Refused/, "", /prompt/],
+  "a refusal": [chat("", "stop", { refusal: "I cannot help with that." }), /^Refused/, "after 2 events", /prompt/],
   "an error of the provider": [
     sse({ type: "error", error: { type: "overloaded_error", message: "Overloaded" } }),
     /reported an error: Overloaded/,
@@ -103,7 +116,9 @@ const BROKEN = {
   ],
   "words after the document": ['{"a": 1}\n\nHope this helps!', /the end of the text/, "line 3, column 1, in root", /Remove what/],
   "a word instead of a literal": ['{"a": two}', /expected 'true', but got ‘w’/, "line 1, column 8, in root.a", /double quotes/],
-  "too many levels": ["[".repeat(300), /^Limit exceeded: more than 256/, /^line 1, column 257/, /Raise the limit/],
+  "too many levels": ["[".repeat(300), /^Limit exceeded: more than 256/, /^line 1, column 257/, /Limits\(depth=/],
+  "too many digits": ["1".repeat(500), /^Limit exceeded: more than 400/, "line 1, column 401, in root", /Limits\(number=/],
+  "a lost connection after a whole document": [chat('{"a": 1}', null), /^Cut off/, "after 2 events", /Request it again/],
   "arguments that are not JSON": [
     chat("", "tool_calls", { tool_calls: [CALL] }),
     /^Invalid arguments of get_weather/,
@@ -117,9 +132,9 @@ const BROKEN = {
 
 /** @param {string} text */
 function recorded(text) {
-  const { kind, items, isDone } = recognise(text);
+  const { kind, items, isDone, note } = recognise(text);
   const recording = new Recording(kind, "");
-  recording.isDone = isDone;
+  Object.assign(recording, { isDone, note });
   for (const { data } of items) recording.add(data, 0);
   recording.end();
   return recording;

@@ -28,6 +28,8 @@ const KINDS = [
   [`[${LINE}, ${LINE}, {"choices": [`, "events", 2],
   [JSON.stringify(`data: ${LINE}\n\n`), "events", 1],
   ['{"error": {"message": "Quota exceeded.", "code": 429}}', "events", 1],
+  [": ping\n\n: ping\n\n", "events", 0],
+  ['data: {"choices": []}\n\ndata: [DONE]\n\n', "events", 1],
   ['{"n": 1, "value": {"a": ""}}\n[2, ["append", "/a", "x"]]\n[3, "y"]', "wire", 3],
 ];
 
@@ -44,8 +46,8 @@ test("lines may begin with times", () => {
 });
 
 test("what is left out is said, and so is the end of the events", () => {
-  assert.match(recognise(`${LINE}\noops`, "events").note, /line 2 is not JSON/);
-  assert.match(recognise("ChatCompletionChunk(id='x')").note, /model_dump_json/);
+  assert.match(recognise(`${LINE}\noops\n${LINE}`, "events").note, /line 2 is not JSON/);
+  assert.equal(recognise(`${LINE}\n${LINE}\n${LINE.slice(0, 40)}`, "events").note, "");
   assert.ok(recognise(`data: ${LINE}\n\ndata: [DONE]\n\n`).isDone);
 });
 

@@ -177,6 +177,12 @@ def test_a_value_is_found_selected_and_copied(shown: Shown) -> None:
     expect(page.locator("#panel-text .selected").first).to_be_in_viewport()
     page.locator("#copy-value").click()
     assert shown.copied() == '"day 364, 0:00"'
+    page.locator("#tree").focus()
+    for key in ("Home", "ArrowDown", "ArrowDown"):
+        page.keyboard.press(key)
+    for key, index in (("ArrowDown", 0), ("End", 99), ("ArrowDown", 100), ("ArrowUp", 99)):
+        page.keyboard.press(key)
+        expect(page.locator("#path")).to_have_text(f"root.measurements[{index}]")
     shown.example("recipe")
     page.locator("#tree").focus()
     for key in ("Home", "ArrowDown", "ArrowDown", "ArrowUp"):
@@ -224,6 +230,7 @@ def test_a_live_stream_is_followed_across_a_disconnection(shown: Shown, server: 
         shown.page.reload()
         expect(shown.row("a")).to_have_text("ab")
         assert shown.diagnosis()["tone"] == "busy"
+        expect(shown.page.locator("#piece")).to_be_hidden()
         shown.page.locator("#disconnect").click()
         expect(shown.page.locator("#what")).to_contain_text("Disconnected")
         client.post(events, content='c"')
@@ -232,6 +239,7 @@ def test_a_live_stream_is_followed_across_a_disconnection(shown: Shown, server: 
         client.post(events, content="}")
         client.post(f"/v1/streams/{stream}/close")
     expect(shown.page.locator("#what")).to_have_text("Complete, valid JSON")
+    expect(shown.page.locator("#published")).to_have_text("closed")
     assert shown.text() == '{"a": "bc"}'
 
 
