@@ -21,7 +21,8 @@ export { Gap, InvalidMessage, JsonrillError, SourceFailed } from "./errors.js";
 
 /**
  * Follows one sender: feed each message, parsed, and read `value`. A value is never changed in place: the
- * next one shares everything that is equal.
+ * next one shares everything that is equal. `T` is the sender's type, `DeepPartial` of it for a model's text.
+ * @template [T=any]
  */
 export class Receiver {
   /** The number of the last change in the value. */
@@ -46,7 +47,7 @@ export class Receiver {
     this.#patch = new Patch(undefined, this.#limits);
   }
 
-  /** The sender's value. @type {any} */
+  /** The sender's value; undefined before the first message. @returns {T | undefined} */
   get value() {
     return this.#patch.value;
   }
@@ -163,9 +164,10 @@ export function isError(error) {
 /**
  * The value after each message that changed it. Messages are parsed; a `Response` or a stream of bytes is read
  * as lines or server-sent events. `SourceFailed` has the sender's error; messages that stop before the end are a `Gap`.
+ * @template [T=any]
  * @param {AsyncIterable<any> | Iterable<any> | Response | ReadableStream<Uint8Array> | PromiseLike<Response>} messages
  * @param {{limits?: Partial<typeof LIMITS>}} [options]
- * @returns {AsyncGenerator<any, void, undefined>}
+ * @returns {AsyncGenerator<T, void, undefined>}
  */
 export async function* receive(messages, options) {
   const receiver = new Receiver(options);

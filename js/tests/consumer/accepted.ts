@@ -6,7 +6,7 @@ import { Document, type DeepPartial, type Fragment, InvalidJSON, InvalidSchema, 
 import { type Operation, type Part, type Path, Rebuilder, type SSEEvent, type Snapshot, type State } from "jsonrill";
 import { type Statement, type ToolCall, type ToolCallEvent, type ToolCallUpdate, ToolCalls, type Update } from "jsonrill";
 import { type WireFragment, content, fields, fragments, observe, open, openEvents, partial, parts } from "jsonrill";
-import { receive, select, states, text, toolCalls, values } from "jsonrill";
+import { Receiver, receive, select, states, text, toolCalls, values } from "jsonrill";
 import * as v from "valibot";
 import { z } from "zod";
 
@@ -69,7 +69,8 @@ export async function server(response: Promise<Response>) {
     holds<Equal<typeof event, SSEEvent>>();
   }
   for await (const part of parts(openEvents("/events"))) void part.delta;
-  for await (const value of receive(response)) void value;
+  for await (const value of receive<Recipe>(response)) holds<Equal<typeof value, Recipe>>();
+  holds<Equal<Receiver<Recipe>["value"], Recipe | undefined>>();
 }
 
 export async function schemas(source: string) {
