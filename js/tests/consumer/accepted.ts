@@ -6,7 +6,7 @@ import { Document, type DeepPartial, type Fragment, InvalidJSON, InvalidSchema, 
 import { type Operation, type Part, type Path, Rebuilder, type SSEEvent, type Snapshot, type State } from "jsonrill";
 import { type Statement, type ToolCall, type ToolCallEvent, type ToolCallUpdate, ToolCalls, type Update } from "jsonrill";
 import { type WireFragment, content, fields, fragments, observe, open, openEvents, partial, parts } from "jsonrill";
-import { Receiver, receive, select, states, text, toolCalls, values } from "jsonrill";
+import { type Receiver, receive, select, states, text, toolCalls, values } from "jsonrill";
 import * as v from "valibot";
 import { z } from "zod";
 
