@@ -145,6 +145,18 @@ def test_complete_children_are_shared_between_looks() -> None:
     assert not is_partial(stops[0])
 
 
+def test_the_members_of_a_complete_dict_are_shared_with_it() -> None:
+    class Days(BaseModel):
+        by_name: dict[str, Stop] = {}
+        note: str = ""
+
+    text = '{"by_name": {"a": {"name": "Rome", "day": "2024-05-01"}}, "note": "end"}'
+    days = list(values(list(text), Days))[:-1]
+    stops = [day.by_name["a"] for day in days if "a" in day.by_name]
+    complete = [stop for stop in stops if not is_partial(stop)]
+    assert len(complete) > 3 and all(stop is complete[0] for stop in complete)
+
+
 def test_zeros_stand_for_what_has_not_come() -> None:
     class Plan(BaseModel):
         city: str
@@ -284,6 +296,18 @@ def test_the_chosen_type_of_a_union_is_checked() -> None:
 class Color(Enum):
     RED = "red"
     GREEN = "green"
+
+
+def test_an_enum_may_find_members_for_other_values() -> None:
+    class Size(Enum):
+        LARGE = "large"
+
+        @classmethod
+        def _missing_(cls, value: object) -> Size | None:
+            return cls.LARGE if value == "huge" else None
+
+    assert last(list('"huge"'), Size) is Size.LARGE
+    assert violation(list('"small"'), Size).offset == 0
 
 
 class Strict(BaseModel):

@@ -111,7 +111,7 @@ class Node:
     def finish(self, value: Any, made: list[Any] | None = None) -> Any:
         """Return what a complete value becomes, or `ABSENT`; raise `Refused` if it is invalid.
 
-        `made` has what the elements of a list have become, if they have been finished one by one.
+        `made` has what the children of a container have become, if each is shown.
         """
         refused = self.refuse_start(value)
         if refused is not None:
@@ -230,7 +230,7 @@ class Frame:
 
     def _finish(self, step: str | int, value: Any, inner: Frame | None) -> Any:
         made = None
-        if inner is not None and inner.container is value and type(value) is list:
+        if inner is not None and inner.container is value:
             inner.look(None)  # its last elements are complete, too
             made = inner.shown if len(inner.shown) == len(value) else None
         node = self.child(step)

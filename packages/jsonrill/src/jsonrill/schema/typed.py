@@ -45,7 +45,10 @@ _ZEROS: Final[dict[str, type]] = {
 }
 # Keys of core schemas that add no rule to a type.
 _NO_RULES: Final = frozenset(
-    ("type", "ref", "metadata", "serialization", "strict", "items_schema", "fail_fast")
+    (
+        *("type", "ref", "metadata", "serialization", "strict", "fail_fast"),
+        *("items_schema", "keys_schema", "values_schema"),
+    )
 )
 _CHANGES_TEXT: Final = ("strip_whitespace", "to_lower", "to_upper")
 _BEFORE: Final = frozenset(("function-before", "function-wrap"))
@@ -223,7 +226,9 @@ class Listed(TypedNode):
         simple = (str, int, bool, type(None)) if is_literal else (str, int, bool)
         is_simple = all(type(value) in simple for value in self.values)
         is_number = inner.get("sub_type") in ("int", "float")
-        if not is_simple or inner.get("missing") or is_number:
+        # Code of the enum may find a member for any value.
+        has_code = not is_literal and inner["cls"]._missing_.__func__ is not Enum._missing_.__func__
+        if not is_simple or has_code or is_number:
             return
         kinds = {kind_of(value) for value in self.values}
         if "number" in kinds or "boolean" in kinds:
