@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from copy import copy
 from functools import lru_cache
 from typing import Any, Final
 
@@ -19,6 +20,7 @@ from .typed import compile_type, is_partial
 
 # Of a schema without a type they tell that an array is meant rather than its elements.
 _ARRAY_KEYWORDS: Final = {"items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains"}
+_OTHER_TYPES: Final = (str, bytes, int, float, list, tuple, set)
 
 __all__ = ["Check", "Refused", "Schema", "is_partial"]
 
@@ -30,26 +32,18 @@ class Schema:
     invalid schema raises `ValueError`, another object `TypeError`.
     """
 
-    __slots__ = ("describes_arrays", "is_typed", "node")
-    node: Node
-    is_typed: bool
-    # True if this is the schema of an array rather than of each of its elements.
-    describes_arrays: bool
-
     def __init__(self, source: Any, *, zeros: bool = False) -> None:
         if isinstance(source, Schema):
-            self.node, self.is_typed = source.node, source.is_typed
-            self.describes_arrays = source.describes_arrays
+            self.__dict__.update(source.__dict__)
             return
-        is_other = isinstance(source, (str, bytes, int, float, list, tuple, set))
-        if is_other and not isinstance(source, bool):
-            kind = type(source).__name__
-            raise TypeError(f"a schema is a pydantic type or a JSON Schema as a dict, not {kind}")
-        if hasattr(type(source), "model_dump") and not isinstance(source, type):
-            name = type(source).__name__
+        name = type(source).__name__
+        if type(source) in _OTHER_TYPES:
+            raise TypeError(f"a schema is a pydantic type or a JSON Schema as a dict, not {name}")
+        if hasattr(type(source), "model_dump"):
             raise TypeError(f"the schema is an instance of {name}: pass the class, schema={name}")
         self.is_typed = not isinstance(source, (bool, Mapping))
         self.node = _compile(source, zeros)
+        # True if this is the schema of an array rather than of each of its elements.
         self.describes_arrays = "array" in self.node.kinds or not self.node.kinds
         if self.node.kinds == EVERY:
             keywords = source if isinstance(source, Mapping) else ()
@@ -79,9 +73,8 @@ class Schema:
     def item(self, index: int) -> Schema:
         """Return the schema of one element of the array that this schema describes."""
         node = self.node.choose([], None).child(index)
-        part = Schema.__new__(Schema)
+        part = copy(self)
         part.node = ANY if node is UNKNOWN else node
-        part.is_typed, part.describes_arrays = self.is_typed, False
         return part
 
     def fields_of(self, value: Any, plain: Any) -> list[tuple[str, Any]]:
@@ -126,7 +119,7 @@ def _compile(source: Any, zeros: bool) -> Node:
 def _compile_json_schema(text: str) -> Node:
     from .json_schema import JsonSchemas
 
-    return JsonSchemas(json.loads(text)).node("")
+    return JsonSchemas(json.loads(text)).root
 
 
 @lru_cache(maxsize=64)

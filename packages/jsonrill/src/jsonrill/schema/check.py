@@ -179,9 +179,6 @@ def first_refusal(node: Node, value: Any, refused: Refused) -> Refused:
 class Frame:
     """An open container: its node, and what its complete children have become."""
 
-    __slots__ = ("_finished", "_is_in_quiet", "_outer", "_size", "below", "container", "is_quiet",
-                 "node", "path", "shown", "step")  # fmt: skip
-
     def __init__(self, node: Node, container: Any, path: Path, around: Frame | None) -> None:
         self.container = container
         self.path = path
@@ -277,8 +274,6 @@ class Check:
     Call `look` after each piece of text, `begin_at` where a number, literal or key may be half
     read, and `close` when the value is complete. Each raises `Refused` at the first violation.
     """
-
-    __slots__ = ("_frames", "_node", "_shown", "changed")
 
     def __init__(self, node: Node) -> None:
         self._node = node

@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from importlib import import_module
 from itertools import islice
-from operator import itemgetter
 from typing import Any, Final
 
 from ..errors import InvalidJSON, InvalidSchema, LimitExceeded
@@ -122,24 +121,23 @@ def offset_of(text: str, refused: Refused, options: Mapping[str, Any]) -> int:
     from ..fragment import Parser
 
     parser = Parser(**{name: options[name] for name in options.keys() - {"on_repair"}})
-    target = (0, *refused.path) if options.get("prefix") else refused.path
     fragments: list[Any] = []
     try:
         fragments += parser.feed(text)
         fragments += parser.flush()
     except (InvalidJSON, LimitExceeded) as error:
         fragments += error.fragments
-    kinds = "Key" if refused.is_key else ("Start", "Complete")
-    starts = [
-        ((*fragment.path, fragment.value) if refused.is_key else fragment.path, fragment.offset)
-        for fragment in fragments
-        if fragment.kind.startswith(kinds)
-    ]
+    starts: dict[Path, int] = {}
+    for fragment in fragments:
+        if refused.is_key and fragment.kind == "Key":
+            starts.setdefault((*fragment.path, fragment.value), fragment.offset)
+        elif fragment.kind.startswith(("Start", "Complete")):
+            starts.setdefault(fragment.path, fragment.offset)
     if parser.pending is not None:
-        starts.append((parser.pending[0], parser.pending[2]))
-    around = [(len(path), offset) for path, offset in starts if path == target[: len(path)]]
-    # The first one of the innermost.
-    return max(0, max(around, key=itemgetter(0), default=(0, 0))[1])
+        starts.setdefault(parser.pending[0], parser.pending[2])
+    target = (0, *refused.path) if options.get("prefix") else refused.path
+    # The innermost one begins last.
+    return max((starts.get(target[:end], 0) for end in range(len(target) + 1)), default=0)
 
 
 def violation(refused: Refused, path: Path, offset: int | None) -> InvalidSchema:

@@ -52,7 +52,7 @@ class JsonSchemas:
             self._registry = self._rs.Registry(resources, retriever=_refuse_fetch)
         self._source = source
         self._nodes: dict[str, Node] = {"": ANY}
-        self._nodes[""] = JsonNode(self, "", validator)
+        self.root = self._nodes[""] = JsonNode(self, "", validator)
 
     def node(self, pointer: str) -> Node:
         """Return the node of the part at a JSON Pointer."""
@@ -84,8 +84,7 @@ class JsonSchemas:
         except (ValueError, RecursionError) as error:
             reason = getattr(error, "message", None) or str(error)
             path = "/".join(map(str, getattr(error, "instance_path", ())))
-            where = f", at {path}" if path else ""
-            raise ValueError(f"not a JSON Schema: {reason}{where}") from None
+            raise ValueError(f"not a JSON Schema: {reason}{path and f', at {path}'}") from None
 
 
 class JsonNode(Node):
@@ -97,26 +96,13 @@ class JsonNode(Node):
         part = schemas.at(pointer)
         if isinstance(part, bool):
             part = {} if part else {"enum": []}
-        # The part with the rules for the inside, and where it is.
-        self._inside: dict[str, Any] = {}
-        self._inside_at = pointer
+        self._part: dict[str, Any] = part
+        # What the part refers to is required, too.
+        self._target = schemas.node(part["$ref"][1:]) if isinstance(part.get("$ref"), str) else ANY
+        self.kinds, self.texts = self._target.kinds, self._target.texts
+        self.text_rule = self._target.text_rule
         # For messages: the keyword that restricts the kinds, and the names of the types.
         self._rule, self._types = "type", ""
-        if isinstance(part.get("$ref"), str):
-            self._follow(schemas.node(part["$ref"][1:]))
-        self._restrict(part)
-        if not _INSIDE.isdisjoint(part):
-            self._inside, self._inside_at = part, pointer
-
-    def _follow(self, target: Node) -> None:
-        """Require what the part requires to which this one refers."""
-        if isinstance(target, JsonNode):
-            self.kinds, self.texts, self.text_rule = target.kinds, target.texts, target.text_rule
-            self._rule, self._types = target._rule, target._types
-            self._inside, self._inside_at = target._inside, target._inside_at
-
-    def _restrict(self, part: dict[str, Any]) -> None:
-        """Allow only the kinds and strings that a part of the schema allows."""
         listed = [part["const"]] if "const" in part else part.get("enum")
         if listed is not None:
             self.text_rule = "const" if "const" in part else "enum"
@@ -124,15 +110,17 @@ class JsonNode(Node):
             self.kinds = self.kinds & {kind_of(value) for value in listed}
             self.texts = sorted({value for value in listed if isinstance(value, str)})
         for keyword in part.keys() & {"anyOf", "oneOf"}:
-            places = [f"{self._pointer}/{keyword}/{index}" for index in range(len(part[keyword]))]
-            kinds = [self._schemas.node(place).kinds for place in places]
+            places = [f"{pointer}/{keyword}/{index}" for index in range(len(part[keyword]))]
+            kinds = [schemas.node(place).kinds for place in places]
             self.kinds, self._rule = self.kinds & frozenset().union(*kinds), keyword
         if "type" in part:
             types = part["type"] if isinstance(part["type"], list) else [part["type"]]
             self.kinds = self.kinds & {"number" if name == "integer" else name for name in types}
             self._rule, self._types = "type", " or ".join(types)
 
-    def refuse_kind(self, kind: str) -> Refused:
+    def refuse_kind(self, kind: str) -> Refused | None:
+        if kind not in self._target.kinds:
+            return self._target.refuse_kind(kind)
         if not self._types:
             return Refused(self._rule, f"{name_of(kind)} is not allowed")
         return Refused("type", f"expected {self._types} but got {name_of(kind)}")
@@ -150,7 +138,9 @@ class JsonNode(Node):
         return value
 
     def child(self, step: str | int) -> Node:
-        part = self._inside
+        part = self._part
+        if _INSIDE.isdisjoint(part):
+            return self._target.child(step)
         if isinstance(step, int):
             first = part.get("prefixItems", ()) if self._schemas.has_prefix else ()
             if step < len(first):
@@ -166,7 +156,7 @@ class JsonNode(Node):
 
     def _below(self, *steps: str) -> Node:
         tokens = [percent(step.replace("~", "~0").replace("/", "~1"), safe="~") for step in steps]
-        return self._schemas.node("/".join((self._inside_at, *tokens)))
+        return self._schemas.node("/".join((self._pointer, *tokens)))
 
 
 def _explain(error: Any) -> Refused:

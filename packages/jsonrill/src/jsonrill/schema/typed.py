@@ -227,7 +227,7 @@ class Listed(TypedNode):
         is_simple = all(type(value) in simple for value in self.values)
         is_number = inner.get("sub_type") in ("int", "float")
         # Code of the enum may find a member for any value.
-        has_code = not is_literal and inner["cls"]._missing_.__func__ is not Enum._missing_.__func__
+        has_code = not is_literal and inner["cls"]._missing_.__qualname__ != "Enum._missing_"
         if not is_simple or has_code or is_number:
             return
         kinds = {kind_of(value) for value in self.values}
