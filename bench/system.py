@@ -85,7 +85,7 @@ async def read_run(count: int) -> list[float]:
             watch = Watch(delays)
             scope: dict[str, Any] = {"type": "http", "method": "GET", "headers": []}
             scope |= {"path": "/", "query_string": b"", "server": ("localhost", 80)}
-            response = runs.response(Request(scope), "ticks", format="text")
+            response = await runs.response(Request(scope), "ticks", format="text")
             await response(scope, watch.receive, watch.send)
 
         await asyncio.gather(*(read() for _ in range(READERS)))

@@ -54,7 +54,7 @@ async def plan(wish: Annotated[str, Body(embed=True)]) -> dict[str, str]:
 
 @app.get("/api/trips/{id}")
 async def read(id: str, request: Request) -> Any:
-    return runs.response(request, id, format="raw")
+    return await runs.response(request, id, format="raw")
 
 
 @app.delete("/api/trips/{id}")

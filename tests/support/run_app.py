@@ -82,7 +82,7 @@ async def start(request: Request) -> Response:
 async def read(request: Request) -> Response:
     options: dict[str, Any] = {"send": "delta"} if "delta" in request.query_params else {}
     format: Any = request.query_params.get("format", "raw")
-    response: Response = runs.response(
+    response: Response = await runs.response(
         request, request.path_params["key"], format=format, replay=True, **options
     )
     return response

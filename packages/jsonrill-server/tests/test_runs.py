@@ -601,7 +601,7 @@ async def test_wrong_options_are_refused_before_anything_starts() -> None:
             with pytest.raises(BadOption):
                 await runs.start("k", ["x"], **options)
         with pytest.raises(BadOption):
-            runs.response(None, "k", format="nope")  # type: ignore[arg-type]
+            await runs.response(None, "k", format="nope")  # type: ignore[arg-type]
         with pytest.raises(ValueError, match="no source is registered"):
             await runs.start("k", "nope")
         with pytest.raises(TypeError):

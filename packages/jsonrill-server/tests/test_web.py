@@ -40,11 +40,11 @@ async def model() -> AsyncIterator[str]:
 def with_starlette(runs: Runs) -> tuple[Any, str]:
     async def ask(request: Request) -> Any:
         await runs.start(request.path_params["key"], model)
-        return runs.response(request, request.path_params["key"])
+        return await runs.response(request, request.path_params["key"])
 
     async def again(request: Request) -> Any:
         format: Any = request.query_params.get("format", "raw")
-        return runs.response(request, request.path_params["key"], format=format)
+        return await runs.response(request, request.path_params["key"], format=format)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -60,10 +60,12 @@ def with_fastapi(runs: Runs) -> tuple[Any, str]:
 
     async def ask(key: str, request: Request) -> Any:
         await runs.start(key, model)
-        return runs.response(request, key, headers={"x-own": "1"})
+        response = await runs.response(request, key)
+        response.headers["x-own"] = "1"
+        return response
 
     async def again(key: str, request: Request) -> Any:
-        response = runs.response(request, key)
+        response = await runs.response(request, key)
         response.set_cookie("seen", "1")
         return response
 
@@ -86,8 +88,7 @@ def with_django(runs: Runs) -> tuple[Any, str]:
     async def view(request: Any, key: str) -> Any:
         if request.method == "POST":
             await runs.start(key, model)
-            return await runs.response(request, key, headers={"x-own": "1"})
-        return runs.response(request, key)
+        return await runs.response(request, key)
 
     urls = ModuleType("runs_django_urls")
     urls.urlpatterns = [path("<str:key>", view)]  # type: ignore[attr-defined]
@@ -228,7 +229,7 @@ def test_a_stop_ends_responses_and_tells_clients_that_do_not_resume() -> None:
 
 def test_a_request_that_is_none_is_refused() -> None:
     with pytest.raises(TypeError, match="Starlette, FastAPI or Django"):
-        Runs().response(type("Request", (), {"method": "GET"})(), "k")
+        asyncio.run(Runs().response(type("Request", (), {"method": "GET"})(), "k"))
     wsgi = type("Request", (), {"META": {}, "GET": {}, "method": "GET"})()
     with pytest.raises(TypeError, match="ASGI"):
-        Runs().response(wsgi, "k")
+        asyncio.run(Runs().response(wsgi, "k"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator
+from collections.abc import AsyncIterator
 from typing import Any
 
 from django.http import HttpResponse, StreamingHttpResponse
@@ -15,34 +15,16 @@ from .log import cancel
 from .web import EventResponse
 
 
-class DeferredHttpResponse(HttpResponseBase):  # type: ignore[misc]  # Django has no types
-    """A response that Django makes when the view has returned; or the view, with `await`.
-
-    Headers and cookies that you set on it are sent with the response.
-    """
-
-    streaming = True
-
-    def __init__(self, make: Callable[[], Awaitable[Response]], headers: Any = None) -> None:
-        super().__init__(headers=headers)
-        self._make = make
-        del self.headers["content-type"]
-
-    async def render(self) -> HttpResponseBase:
-        """Return the response itself; Django calls this."""
-        inner = await self._make()
-        if isinstance(inner, EventResponse):
-            response: Any = StreamingHttpResponse(_chunks(inner))
-        else:
-            response = HttpResponse(inner.body, status=inner.status_code)
-        del response.headers["content-type"]
-        for name, value in (*inner.headers.items(), *self.items()):
-            response[name] = value
-        response.cookies.update(self.cookies)
-        return response
-
-    def __await__(self) -> Generator[Any, Any, HttpResponseBase]:
-        return self.render().__await__()
+def django_response(response: Response) -> HttpResponseBase:
+    """Return the same response for Django."""
+    if isinstance(response, EventResponse):
+        inner: Any = StreamingHttpResponse(_chunks(response))
+    else:
+        inner = HttpResponse(response.body, status=response.status_code)
+    del inner.headers["content-type"]
+    for name, value in response.headers.items():
+        inner[name] = value
+    return inner
 
 
 async def _chunks(response: EventResponse) -> AsyncIterator[bytes]:

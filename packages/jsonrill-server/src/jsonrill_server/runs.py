@@ -239,14 +239,13 @@ class Runs:
         if end is not None and end.code:
             raise RunFailed(end)
 
-    def response(
+    async def response(
         self,
         request: Any,
         key: str,
         *,
         format: Format = "raw",
         replay: bool | None = None,
-        headers: Mapping[str, str] | None = None,
         **options: Unpack[EventOptions],
     ) -> Any:
         """Return the response to a request of Starlette, FastAPI or Django (ASGI).
@@ -256,20 +255,27 @@ class Runs:
         whether a client without a position gets a run that has ended: by default it does, except
         with GET in the format `ai-sdk`, whose client wants only an answer that is being written.
         """
-        from .web import Deferred, deferred_reply
+        from .web import reply
 
-        ViewOptions.of({**options, "format": format}, Options({}))  # wrong options are raised here
-        name = log_name(key)
-        if replay is None:
-            replay = not (format == "ai-sdk" and request.method == "GET")
-        make = deferred_reply(self, request, name, {**options, "format": format}, replay)
-        if not hasattr(request, "META"):
-            return Deferred(make, headers)
+        chosen = {**options, "format": format}
+        ViewOptions.of(chosen, Options({}))  # wrong options are raised here
+        is_django = hasattr(request, "META")
+        query = request.GET if is_django else getattr(request, "query_params", None)
+        if query is None:
+            kind = type(request).__qualname__
+            raise TypeError(f"a request is one of Starlette, FastAPI or Django, not {kind}")
         if not hasattr(request, "scope"):
             raise TypeError("this request came by WSGI: event streams of runs need Django on ASGI")
-        from .django import DeferredHttpResponse
+        if replay is None:
+            replay = not (format == "ai-sdk" and request.method == "GET")
+        after = request.headers.get("last-event-id") or query.get("after") or ""
+        is_head = request.method == "HEAD"
+        response = await reply(self, log_name(key), chosen, after, replay=replay, is_head=is_head)
+        if not is_django:
+            return response
+        from .django import django_response
 
-        return DeferredHttpResponse(make, headers)
+        return django_response(response)
 
     # ---- logs ----
 

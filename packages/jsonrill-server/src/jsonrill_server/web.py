@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from starlette.background import BackgroundTask
@@ -196,51 +196,3 @@ class EventResponse(Response):
 async def _gone(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
-
-
-# ---- `Runs.response`: what the frameworks send ----
-
-
-def deferred_reply(
-    runs: Runs, request: Any, name: str, chosen: Mapping[str, Any], replay: bool
-) -> Callable[[], Awaitable[Response]]:
-    """Return what makes the response to a request of Starlette or Django."""
-    query = request.GET if hasattr(request, "META") else getattr(request, "query_params", None)
-    if query is None:
-        kind = type(request).__qualname__
-        raise TypeError(f"a request is one of Starlette, FastAPI or Django, not {kind}")
-
-    async def make() -> Response:
-        after = request.headers.get("last-event-id") or query.get("after") or ""
-        is_head = request.method == "HEAD"
-        return await reply(runs, name, chosen, after, replay=replay, is_head=is_head)
-
-    return make
-
-
-class Deferred(Response):
-    """A response that is made when it is sent; or before, with `await`.
-
-    Headers, cookies and the background task that you set on it apply to the response.
-    """
-
-    def __init__(
-        self, make: Callable[[], Awaitable[Response]], headers: Mapping[str, str] | None = None
-    ) -> None:
-        self._make = make
-        self.status_code = 200
-        self.background: BackgroundTask | None = None
-        self.raw_headers = []
-        self.headers.update(headers or {})
-
-    async def _ready(self) -> Response:
-        response = await self._make()
-        response.background = self.background
-        response.raw_headers += self.raw_headers
-        return response
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await (await self._ready())(scope, receive, send)
-
-    def __await__(self) -> Generator[Any, Any, Response]:
-        return self._ready().__await__()

@@ -28,7 +28,7 @@ TEXT = '{"colors":[{"name":"red","__proto__":1},{"name":"blue"}],"ok":true}'
 def app_of(runs: Runs) -> Any:
     async def read(request: Request) -> Any:
         format: Any = request.path_params["format"]
-        return runs.response(request, request.path_params["key"], format=format)
+        return await runs.response(request, request.path_params["key"], format=format)
 
     return Starlette(routes=[Route("/{key}/{format}", read, methods=["GET", "POST"])])
 
