@@ -71,16 +71,9 @@ def _message(kind: str, message_id: str, **fields: Any) -> dict[str, Any]:
 
 def _state(call: ToolCall) -> dict[str, Any]:
     """Return all fields of a call; `args` only where they do not follow from the text."""
-    wire: dict[str, Any] = {
-        "tool_call_id": call.id,
-        "index": call.index,
-        "function_name": call.name,
-        "encoding": "text" if call.encoding == "text" else None,
-        "function_args": call.raw,
-        "status": call.status,
-        "error": call.error,
-    }
-    wire = {name: value for name, value in wire.items() if value is not None}
+    encoding = "text" if call.encoding == "text" else None
+    update = ToolCallUpdate(call, call.name, call.raw, status=call.status, encoding=encoding)
+    wire = {"tool_call_id": call.id, **update.to_wire()}
     if call.sends_args or call.repairs or (call.status != "complete" and call.encoding == "json"):
         wire["args"] = call.args
     return wire
