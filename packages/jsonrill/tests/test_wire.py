@@ -8,6 +8,7 @@ import json
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import partial
 from typing import Any
 
 import pytest
@@ -25,12 +26,14 @@ from jsonrill import (
     receive,
     send,
     sse,
+    updates,
 )
 from jsonrill.deltas import difference
 from jsonrill.errors import Gap, InvalidMessage, SourceFailed, StreamClosed
 from jsonrill.paths import complete_paths, lookup, to_pointer
 from jsonrill.sending import StateSender, TextSender
-from support import cases, examples
+from support import by, cases, examples
+from support.costs import is_linear
 
 FILES = ("conversations", "depth", "surrogates")
 CONVERSATIONS = [case for name in FILES for case in cases(f"wire/{name}.json")]
@@ -505,6 +508,15 @@ def test_messages_may_be_merged(text: str, data: st.DataObject, numbered: bool) 
             sent.append(over_the_wire(held))
             held = None
     assert as_json([*receive(sent)][-1]) == as_json(json.loads(text))
+
+
+@pytest.mark.parametrize("stream", [send, partial(updates, send="delta")])
+def test_p8_many_items_are_merged_in_linear_time(stream: Any) -> None:
+    def read(size: int) -> Any:
+        pieces = by(3, json.dumps([7] * size))
+        return lambda: list(stream(pieces, every=60))
+
+    is_linear(read, 5_000)
 
 
 def test_states_may_be_merged() -> None:

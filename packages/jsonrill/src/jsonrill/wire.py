@@ -241,14 +241,16 @@ class Sender:
         return _shortest(message)
 
     def merge(self, held: list[Any] | str, message: list[Any] | str) -> Message:
-        """Merge a change that was not sent yet with the next one."""
+        """Merge a change that was not sent yet with the next one, if possible in place."""
         self.copy.n -= 1
         merged = [held] if isinstance(held, str) else held
-        added = [message] if isinstance(message, str) else message[self._numbered :]
-        if type(added[0]) is str and type(merged[-1]) is str:
-            added = [merged[-1] + added[0], *added[1:]]
-            merged = merged[:-1]
-        return _shortest([*merged, *added])
+        first, *others = [message] if isinstance(message, str) else message[self._numbered :]
+        if type(first) is str and type(merged[-1]) is str:
+            text = merged.pop()  # with one reference CPython extends it in place
+            text += first
+            first = text
+        merged += [first, *others]
+        return _shortest(merged)
 
     def _check_open(self) -> None:
         if self.copy.ended:

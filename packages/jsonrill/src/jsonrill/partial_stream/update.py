@@ -103,12 +103,15 @@ class Update(Record, Generic[T]):
         return dumps(self.to_dict(*also))
 
     def absorb(self, earlier: Update) -> bool:
-        """Say also what an earlier update of the same entity says; False if it is of another."""
+        """Take over what an earlier update of the same entity says; False if it is of another."""
         if (earlier.entity, earlier.index) != (self.entity, self.index):
             return False
         if earlier.delta is not None and self.delta is not None:
             self.delta = _joined(earlier.delta, self.delta)
-        self._completed = [*earlier._completed, *self._completed]
+        old = earlier._completed
+        merged = old if isinstance(old, list) else [*old]
+        merged += self._completed  # not a new list: many updates may be held
+        self._completed = merged
         return True
 
     def _further(self, name: str) -> Any:
@@ -134,10 +137,9 @@ class Update(Record, Generic[T]):
 
 
 def _joined(earlier: Delta, later: Delta) -> Delta:
-    """Return the operations of two deltas; text that is appended at one place, as one."""
-    if earlier and later:
-        (name, pointer, *_), (next_name, next_pointer, *_) = earlier[-1], later[0]
-        if name == next_name == "append" and pointer == next_pointer:
-            merged = ["append", pointer, earlier[-1][2] + later[0][2]]
-            return [*earlier[:-1], merged, *later[1:]]
-    return earlier + later
+    """Return the earlier operations with the later ones; appended text becomes one operation."""
+    if earlier and later and earlier[-1][:2] == later[0][:2] == ["append", earlier[-1][1]]:
+        earlier[-1][2] += later[0][2]
+        later = later[1:]
+    earlier += later
+    return earlier
