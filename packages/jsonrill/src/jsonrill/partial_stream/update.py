@@ -109,7 +109,7 @@ class Update(Record, Generic[T]):
         if earlier.delta is not None and self.delta is not None:
             self.delta = _joined(earlier.delta, self.delta)
         old = earlier._completed
-        merged = old if isinstance(old, list) else [*old]
+        merged: list[Any] = old if isinstance(old, list) else [*old]
         merged += self._completed  # not a new list: many updates may be held
         self._completed = merged
         return True
