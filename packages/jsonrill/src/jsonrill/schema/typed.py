@@ -290,15 +290,6 @@ class Fields(TypedNode):
         rule = "unexpected_keyword_argument" if is_call else "extra_forbidden"
         self._closed = rule if extra == "forbid" else ""
         self._extra = self.part(inner.get("extras_schema")) if extra == "allow" else UNKNOWN
-        # The values of fields that have not come, and the fields that need a new value each time.
-        self._defaults: dict[str, Any] = dict.fromkeys(self._fields)
-        self._fresh: list[str] = []
-        for name, field in self._fields.items():
-            schema = field["schema"]
-            if "default" in schema and not schema.get("copy_default"):
-                self._defaults[name] = schema["default"]
-            elif schema["type"] == "default" or types.zeros:
-                self._fresh.append(name)
         # The field of each key. Of keys that may not count in the end, as a second alias, only
         # pydantic knows what they are for.
         self._names: dict[Any, str | None] = {}
@@ -335,10 +326,9 @@ class Fields(TypedNode):
             value = {self._names[key]: value[key] for key in value if key not in extra}
         if self.partial is None:
             return {**value, **extra}
-        members = {**self._defaults, **value}
-        for name in self._fresh:
-            if name not in value:
-                members[name] = self._missing(name)
+        members = {
+            name: value[name] if name in value else self._missing(name) for name in self._fields
+        }
         shown = partial_instance(self.partial, members, set(value), extra)
         return shown if self.partial_root is None else self.as_root(shown)
 
@@ -348,7 +338,8 @@ class Fields(TypedNode):
         if schema["type"] == "default":
             if schema.get("default_factory") and not schema.get("default_factory_takes_data"):
                 return schema["default_factory"]()
-            return deepcopy(schema.get("default"))
+            default = schema.get("default")
+            return deepcopy(default) if schema.get("copy_default") else default
         while schema["type"] in _FUNCTIONS:
             schema = schema["schema"]
         return self.part(schema).zero() if self._types.zeros else None
