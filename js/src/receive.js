@@ -110,7 +110,7 @@ export class Receiver {
     let steps = typeof message === "string" ? [message] : message;
     if (!Array.isArray(steps) || steps.length === 0) refuse(message, "is not a snapshot or change");
     if (typeof steps[0] === "string" || Array.isArray(steps[0])) {
-      if (this.#isLost) throw new Gap("a change without a number needs a snapshot first: ask for one");
+      if (this.#isLost) throw new Gap("a change without a number needs a snapshot first; JSON text must be decoded");
     } else {
       const n = steps[0];
       if (!isNumber(n)) refuse(n, "is not the number of a message");

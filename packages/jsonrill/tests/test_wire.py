@@ -534,6 +534,11 @@ def test_states_may_be_merged() -> None:
     assert receiver.value == {"t": "abc", "u": 1}
 
 
+def test_text_that_was_not_decoded_is_named_as_the_mistake() -> None:
+    with pytest.raises(Gap, match="JSON text must be decoded"):
+        list(receive(json.dumps(message) for message in send(PIECES)))
+
+
 LINES = b'{"n":1,"value":"a"}\n\n[2,["append","","b"]]\n[3,["end"]]'
 EVENTS = (
     b': hb\n\nid: 1\ndata: {"n":1,"value":"a"}\n\ndata:[2,["append","","b"]]\r\n\r\n'

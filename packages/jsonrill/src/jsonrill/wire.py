@@ -121,7 +121,9 @@ class Receiver:
             raise InvalidMessage(f"{message!r:.80} is not a message")
         if type(steps[0]) is str or type(steps[0]) is list:
             if self._is_lost:
-                raise Gap("a change without a number needs a snapshot first: ask for one")
+                raise Gap(
+                    "a change without a number needs a snapshot first; JSON text must be decoded"
+                )
             return self.advance(steps)
         n = _number(steps[0])
         if self.n == 0 or n > self.n + 1:
