@@ -33,7 +33,7 @@ serve: .venv/.stamp-serve  ## start the server and its page with simulated model
 	@$(BIN)/jsonrill serve --demo $(ARGS)
 
 example: .venv/.stamp-example  ## start the example app (FastAPI and React) with a simulated model, on loopback
-	@$(BIN)/python examples/app/demo.py $(ARGS)
+	@$(BIN)/python examples/app/demo.py
 
 test: .venv/.stamp-dev  ## run all tests; one file: make test ARGS=packages/jsonrill/tests/test_paths.py
 	@$(BIN)/python tools/system_parts.py
