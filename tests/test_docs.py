@@ -88,6 +88,7 @@ def run_page(text: str, where: str, *, demo: bool = False) -> None:
 @pytest.mark.parametrize("file", RUN, ids=name_of)
 def test_examples_run(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)  # an example that writes a file leaves nothing behind
+    monkeypatch.setenv("OPENAI_API_KEY", "any")
     run_page(file.read_text("utf8"), name_of(file))
 
 
