@@ -34,7 +34,9 @@ export function recognise(text, chosen = "auto") {
   // Some providers end their events with [DONE]; a stream may also have comments only.
   const isOfProvider = isStream && (items.length === 0 || (isDone && values.every(isObject)));
   const kind = chosen !== "auto" ? chosen : isOfProvider ? "events" : kindOf(items, values, source, isStream);
-  return { ...withItems(kind, items, values, source, isStream), isDone };
+  const found = { ...withItems(kind, items, values, source, isStream), isDone };
+  const isUnknown = isStream && (kind === "many" || kind === "text") && values.some(isObject);
+  return isUnknown ? { ...found, about: `${formatCount(items.length, "event")} of no known provider` } : found;
 }
 
 /**
@@ -74,7 +76,7 @@ function withItems(kind, items, values, source, isStream) {
   const left = items.length - good.length;
   const first = items.findIndex((_, index) => values[index] === undefined) + 1;
   // The end of events and messages tells that they are cut off.
-  const isCut = first === items.length && kind !== "snapshots";
+  const isCut = good.length > 0 && first === items.length && kind !== "snapshots";
   const unit = isStream ? "event" : "line";
   return material(kind, good, left > 0 && !isCut ? `${formatCount(left, unit)} left out: ${unit} ${first} is not JSON` : "");
 }

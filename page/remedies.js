@@ -20,6 +20,7 @@ const REMEDIES = [
   [/^the end/, /./, /^[{[]/, "Remove what follows the document, or read several documents with many=True."],
   [/^the end/, /./, /./, "Remove what follows the document."],
   [/./, /^/, /^[\u00a0\u200b-\u200d\u2060\u3000\ufeff]/, "Replace the special space with an ordinary one, or remove it."],
+  [/./, /^$/, /^<(?:think|reason)/i, "Remove the model's thoughts, which come before the JSON."],
   [/./, /^$/, /^<[!?a-z]/i, "This is HTML or XML, often an error page of a proxy. Look at the status of the response."],
   [/./, /^$/, /^HTTP\/\d/, "Paste the body only: this begins with the status and headers of a response."],
   [/./, /^\[?$/, /^<?[A-Z]\w+\(\w+=/, "These are printed Python objects: paste chunk.model_dump_json() of each."],

@@ -74,6 +74,7 @@ const BROKEN = {
   "events without content": ['data: {"choices": []}\n\ndata: [DONE]\n\n', /no text and no call/, "", /Known are/],
   "a second value": ['{"a": 1} {"b": 2}', /the end of the text/, "line 1, column 10, in root", /Remove what follows/],
   "an error page": ["<!doctype html><title>502</title>", /expected a value/, "line 1, column 1, in root", /error page/],
+  "thoughts before the answer": ['<think>x</think>{"a": 1}', /expected a value/, "line 1, column 1, in root", /thoughts/],
   "a code fence": [chat('```json\n{"a": 1}\n```', "stop"), /a backtick/, "line 1, column 1, in root", /JSON only/],
   "a text that ends early": [
     '{"a": 1, "b": "oo',

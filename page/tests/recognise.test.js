@@ -48,6 +48,8 @@ test("lines may begin with times", () => {
 test("what is left out is said, and so is the end of the events", () => {
   assert.match(recognise(`${LINE}\noops\n${LINE}`, "events").note, /line 2 is not JSON/);
   assert.equal(recognise(`${LINE}\n${LINE}\n${LINE.slice(0, 40)}`, "events").note, "");
+  assert.match(recognise("oops", "events").note, /line 1 is not JSON/);
+  assert.equal(recognise('data: {"a": 1}\n\ndata: {"b": 2}\n\n').about, "2 events of no known provider");
   assert.ok(recognise(`data: ${LINE}\n\ndata: [DONE]\n\n`).isDone);
 });
 
