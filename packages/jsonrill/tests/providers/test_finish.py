@@ -11,6 +11,7 @@ import pytest
 from jsonrill import Parts
 from jsonrill.providers import Reader
 from jsonrill.providers.ending import Ending
+from jsonrill.providers.fields import finished
 from jsonrill.providers.finish import MEANINGS, REASONS, WORDS, finish_reason, is_complete
 from support import cases
 
@@ -36,6 +37,13 @@ def test_the_reason(case: dict[str, Any], word: str) -> None:
     reason = case["words"][word]
     assert ending.outcome == parts.outcome == reason
     assert (parts.error is not None) == (reason == "error")
+
+
+def test_only_an_error_is_explained_by_the_providers_word() -> None:
+    assert finished("network_error").detail == "network_error"
+    assert finished("network_error", detail="no route").detail == "no route"
+    assert finished("stop").detail is None
+    assert finished("length").detail is None
 
 
 def test_every_reason_of_the_table_is_one_of_the_words() -> None:
