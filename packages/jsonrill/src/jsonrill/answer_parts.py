@@ -257,7 +257,7 @@ class Parts:
             case Text():
                 yield from self._tagged(statement)
             case Reasoning():
-                yield from self._text("reasoning", statement)
+                yield from self._text(statement)
             case Keep():
                 self._keep(statement)
             case Usage():
@@ -278,7 +278,8 @@ class Parts:
 
     # ---- text ----
 
-    def _text(self, kind: Kind, statement: Text | Reasoning) -> Iterator[Part]:
+    def _text(self, statement: Text | Reasoning) -> Iterator[Part]:
+        kind: Kind = "reasoning" if isinstance(statement, Reasoning) else "text"
         entry = self._open
         if entry is None or entry.kind != kind or entry.block != statement.block:
             yield from self._close_text()
@@ -293,23 +294,18 @@ class Parts:
     def _tagged(self, statement: Text) -> Iterator[Part]:
         """Divide a text into reasoning and answer. Providers that number texts have no tags."""
         if self._tags.is_answer or statement.block is not None:
-            yield from self._text("text", statement)
+            yield from self._text(statement)
             return
-        yield from self._pieces(self._tags.feed(statement.text))
+        for piece in self._tags.feed(statement.text):
+            yield from self._text(piece)
         if statement.ends:
             yield from self._release_text()
             yield from self._close_text()
 
     def _release_text(self) -> Iterator[Part]:
         """Show what was held back: it is not a tag."""
-        return self._pieces(self._tags.flush())
-
-    def _pieces(self, pieces: list[tuple[bool, str]]) -> Iterator[Part]:
-        for is_reasoning, text in pieces:
-            if is_reasoning:
-                yield from self._text("reasoning", Reasoning(text))
-            else:
-                yield from self._text("text", Text(text))
+        for piece in self._tags.flush():
+            yield from self._text(piece)
 
     def _close_text(self, cut: CutShort | None = None) -> Iterator[Part]:
         """End the open text; one that was cut is not complete, and its `error` says why."""

@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
+    AsyncIterator,
     Callable,
     Generator,
     Iterable,
+    Iterator,
 )
 from contextlib import aclosing, closing
 from inspect import isawaitable
@@ -104,6 +106,32 @@ async def _drive_async(stage: Stage, source: Opened) -> AsyncGenerator[Any]:
     finally:
         if not is_read:
             await close_async_source(source.owner, elements)
+
+
+class Items(Iterator[T]):
+    """The items of a generator. Subclasses say more about them."""
+
+    _items: Generator[T]
+
+    def __next__(self) -> T:
+        return next(self._items)
+
+    def close(self) -> None:
+        """Close the source."""
+        self._items.close()
+
+
+class AsyncItems(AsyncIterator[T]):
+    """The items of an async generator. Subclasses say more about them."""
+
+    _items: AsyncGenerator[T]
+
+    async def __anext__(self) -> T:
+        return await anext(self._items)
+
+    async def aclose(self) -> None:
+        """Close the source."""
+        await self._items.aclose()
 
 
 def last_item(items: Any) -> Any:

@@ -264,4 +264,6 @@ class ClientStream:
     `done` is the data of the last event on the wire; None if there is no such event.
     """
 
-    done: str | None = None
+    def __init__(self, items: Any, done: str | None) -> None:
+        self._items = items
+        self.done = done

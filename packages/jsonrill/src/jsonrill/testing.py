@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from selectors import EVENT_READ, BaseSelector, DefaultSelector
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
@@ -561,17 +562,17 @@ class _Handler(BaseHTTPRequestHandler):
         for name, value in {**script.headers, **framing}.items():
             self.send_header(name, value)
         self.end_headers()
-        for step in script.steps:
-            if isinstance(step, Cut):
-                self._cut(step)
-                return
-            if isinstance(step, bytes):
-                self._wait(0)
-                # Counted before it is sent, so that a reader of it finds it counted.
-                exchange.tokens += isinstance(step, Token)
-                self.wfile.write(b"%x\r\n%b\r\n" % (len(step), step) if step else b"")
-            else:
-                self._wait(step)
+        with DefaultSelector() as selector:
+            selector.register(self.connection, EVENT_READ)
+            for step in script.steps:
+                if isinstance(step, Cut):
+                    self._cut(step)
+                    return
+                self._wait(selector, 0 if isinstance(step, bytes) else step)
+                if isinstance(step, bytes) and step:
+                    # Counted before it is sent, so that a reader of it finds it counted.
+                    exchange.tokens += isinstance(step, Token)
+                    self.wfile.write(b"%x\r\n%b\r\n" % (len(step), step))
         self.wfile.write(b"0\r\n\r\n")
 
     def _cut(self, cut: Cut) -> None:
@@ -581,21 +582,15 @@ class _Handler(BaseHTTPRequestHandler):
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
             self.connection.close()
 
-    def _wait(self, seconds: float) -> None:
+    def _wait(self, selector: BaseSelector, seconds: float) -> None:
         """Wait so long; raise _Left if the client leaves, or the server closes."""
         until = time.monotonic() + seconds
         while not self.server.upstream.closing.is_set():
             left = until - time.monotonic()
-            self.connection.settimeout(min(max(left, 0), 0.05))
-            try:
-                self.connection.recv(1)
-            except (BlockingIOError, TimeoutError):
-                if left <= 0:
-                    return
-            else:  # the end of the connection: each has one request
-                break
-            finally:
-                self.connection.settimeout(None)
+            if selector.select(min(max(left, 0), 0.05)):
+                break  # the end of the connection: each has one request
+            if left <= 0:
+                return
         raise _Left
 
     def log_message(self, format: str, *args: Any) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from .providers.statements import Reasoning, Text
+
 # An opening tag, and the tag that closes it.
 TAGS: Final = {"<think>": "</think>", "<thinking>": "</thinking>"}
 # White space before a tag is held back up to this length.
@@ -25,13 +27,13 @@ class ThinkTags:
         # True once the rest of the text is the answer.
         self.is_answer = False
 
-    def feed(self, text: str) -> list[tuple[bool, str]]:
-        """Return the pieces of this text, each with whether it is reasoning.
+    def feed(self, text: str) -> list[Reasoning | Text]:
+        """Return the pieces of this text.
 
         The beginning of what may be a tag is held back.
         """
         if self.is_answer:
-            return [(False, text)]
+            return [Text(text)]
         text, self._held = self._held + text, ""
         if self._close is None:
             start = text.lstrip()
@@ -41,22 +43,23 @@ class ThinkTags:
                     self._held = text
                     return []
                 self.is_answer = True
-                return [(False, text)]
+                return [Text(text)]
             self._close = TAGS[tag]
             text = start[len(tag) :]
         thought, close, answer = text.partition(self._close)
         if close:
             self.is_answer = True
-            return [piece for piece in ((True, thought), (False, answer)) if piece[1]]
+            return [piece for piece in (Reasoning(thought), Text(answer)) if piece.text]
         end = len(text) - _overlap(text, self._close)
         self._held = text[end:]
-        return [(True, text[:end])] if end else []
+        return [Reasoning(text[:end])] if end else []
 
-    def flush(self) -> list[tuple[bool, str]]:
+    def flush(self) -> list[Reasoning | Text]:
         """Return what was held back: the text has ended."""
         held, self._held = self._held, ""
         self.is_answer = True
-        return [(self._close is not None, held)] if held else []
+        make = Text if self._close is None else Reasoning
+        return [make(held)] if held else []
 
 
 def _overlap(text: str, tag: str) -> int:

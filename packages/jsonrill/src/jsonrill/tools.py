@@ -11,7 +11,6 @@ from collections import deque
 from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
-    AsyncIterator,
     Callable,
     Generator,
     Iterable,
@@ -25,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NotRequired, Required, Un
 
 from .answer import Answer
 from .answer_parts import Part, Parts
-from .driver import drive
+from .driver import AsyncItems, Items, drive
 from .errors import SourceFailed, check_names
 from .messages import messages, sendable
 from .providers.finish import Reason
@@ -95,7 +94,7 @@ class _Turn:
 
     def __init__(self, run: ToolRun, items: Any) -> None:
         self._parts = run.parts
-        self._items = items
+        self._items: Any = items
 
     @property
     def calls(self) -> list[ToolCall]:
@@ -127,28 +126,12 @@ class _Turn:
         return messages(self._parts, form)
 
 
-class ToolParts(_Turn, Iterator[Part]):
-    """The parts of an answer and the results of its tools."""
-
-    def __next__(self) -> Part:
-        part: Part = next(self._items)
-        return part
-
-    def close(self) -> None:
-        """Close the source; do not wait for tools that run."""
-        self._items.close()
+class ToolParts(_Turn, Items[Part]):
+    """The parts of an answer and the results of its tools; `close` does not wait for tools."""
 
 
-class AsyncToolParts(_Turn, AsyncIterator[Part]):
-    """The parts of an answer and the results of its tools."""
-
-    async def __anext__(self) -> Part:
-        part: Part = await anext(self._items)
-        return part
-
-    async def aclose(self) -> None:
-        """Close the source and cancel the tools that run."""
-        await self._items.aclose()
+class AsyncToolParts(_Turn, AsyncItems[Part]):
+    """The parts of an answer and the results of its tools; `aclose` cancels the tools that run."""
 
 
 # ---- which calls run ----

@@ -25,7 +25,7 @@ class Call:
     number: int = 0
     ids: list[str] = field(default_factory=list)
     has_all_args: bool = False
-    has_text: bool = False
+    raw: str = ""
     is_open: bool = True
 
     @property
@@ -67,7 +67,7 @@ def run(*events: dict[str, Any]) -> list[int | None]:
             case {"COMPLETE": number}:
                 calls.made[number].has_all_args = True
             case {"BEGUN": number}:
-                calls.made[number].has_text = True
+                calls.made[number].raw = "{"
             case {"CLOSE": number}:
                 calls.made[number].is_open = False
             case {"END": message}:

@@ -5,10 +5,10 @@ A dialect is a stage: provider events, parts or updates in, events of its client
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterable, Iterable
 from typing import Any, Final, Unpack, overload
 
-from ..driver import drive
+from ..driver import AsyncItems, Items, drive
 from ..errors import check_names
 from ..eventstream import ClientStream
 from ..partial_stream import Update
@@ -25,36 +25,12 @@ DIALECTS: Final[dict[str, type[Dialect]]] = {"ai-sdk": AISDK, "ag-ui": AGUI}
 __all__ = ["DIALECTS", "Dialect", "Event", "to_ag_ui", "to_ai_sdk"]
 
 
-class ClientEvents(ClientStream, Iterator[Event]):
+class ClientEvents(ClientStream, Items[Event]):
     """Events for another project's client; `done` is the data of the last one that `sse` sends."""
 
-    def __init__(self, events: Any, done: str | None) -> None:
-        self._events = events
-        self.done = done
 
-    def __next__(self) -> Event:
-        event: Event = next(self._events)
-        return event
-
-    def close(self) -> None:
-        """Close the source."""
-        self._events.close()
-
-
-class AsyncClientEvents(ClientStream, AsyncIterator[Event]):
+class AsyncClientEvents(ClientStream, AsyncItems[Event]):
     """Events for another project's client; `done` is the data of the last one that `sse` sends."""
-
-    def __init__(self, events: Any, done: str | None) -> None:
-        self._events = events
-        self.done = done
-
-    async def __anext__(self) -> Event:
-        event: Event = await anext(self._events)
-        return event
-
-    async def aclose(self) -> None:
-        """Close the source."""
-        await self._events.aclose()
 
 
 @overload

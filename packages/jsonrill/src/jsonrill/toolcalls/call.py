@@ -162,11 +162,6 @@ class ToolCall:
     # ---- what `Identity` reads ----
 
     @property
-    def has_text(self) -> bool:
-        """True if argument text has arrived."""
-        return bool(self.raw)
-
-    @property
     def has_all_args(self) -> bool:
         """True if the arguments are a complete JSON value, though the call may be in error."""
         return self.status == "complete" or self.is_placeholder or self._is_done

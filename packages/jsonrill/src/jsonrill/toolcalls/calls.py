@@ -291,7 +291,7 @@ class ToolCalls:
         nothing about free text.
         """
         if call.name is not None:
-            if call.has_text or name == call.name or delta.end is not None or not call.is_open:
+            if call.raw or name == call.name or delta.end is not None or not call.is_open:
                 return None
             if not (delta.received or name.startswith(call.name)):
                 name = call.name + name

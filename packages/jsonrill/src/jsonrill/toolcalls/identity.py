@@ -22,7 +22,7 @@ The rules apply within one response and choice, a *scope*. For example, five del
 
 A call whose id is taken gets a new id derived from it, so that each result has its call.
 
-Identity uses only the fields in `Identified`: it does not see the text of a call, or how it ends.
+Identity uses only the fields in `Identified`: it does not see the value of a call, or how it ends.
 """
 
 from __future__ import annotations
@@ -45,9 +45,8 @@ class Identified(Protocol):
     name: str | None
     message_id: str
     is_open: bool  # it may still grow
+    raw: str  # the argument text
 
-    @property
-    def has_text(self) -> bool: ...  # argument text has arrived
     @property
     def has_all_args(self) -> bool: ...  # the arguments are a complete JSON value
     @property
@@ -319,7 +318,7 @@ def _is_another(call: Identified, scope: Scope[Any], name: str) -> bool:
     """Return whether a name at the index of this call belongs to another call."""
     if call.has_all_args or not call.is_open:
         return name != call.name or not scope.has_ids
-    return call.has_text and name != call.name
+    return bool(call.raw) and name != call.name
 
 
 def _key(message: str, choice: int) -> str:
