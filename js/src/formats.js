@@ -24,6 +24,11 @@ export function isSnapshot(data) {
   return isObject(data) && typeof data.n === "number" && "value" in data;
 }
 
+/** True for a fragment that is an event of its own. @param {any} data */
+export function isFragment(data) {
+  return typeof data?.path === "string" && typeof data.kind === "string";
+}
+
 /**
  * The format that an event has.
  * @param {any} data
@@ -42,7 +47,7 @@ function formatOf(data) {
 /** The format that an event has, if it describes a value; else null. @param {any} data */
 export function valueFormatOf(data) {
   if (isSnapshot(data) || (Array.isArray(data) && typeof data[0] === "number")) return "deltas";
-  if (Array.isArray(data)) return "fragments";
+  if (Array.isArray(data) || isFragment(data)) return "fragments";
   if (typeof data === "string") return "text";
   return data?.status === "PARTIAL" || data?.status === "COMPLETED" ? "updates" : null;
 }

@@ -6,7 +6,7 @@ import { applyDelta } from "./deltas.js";
 import { drive, isPiece } from "./driver.js";
 import { Truncated, UnknownSource } from "./errors.js";
 import { isRestart } from "./eventstream.js";
-import { isSnapshot, receivedState, serverError, wrongFormat } from "./formats.js";
+import { isFragment, isSnapshot, receivedState, serverError, wrongFormat } from "./formats.js";
 import { Rebuilder } from "./fragments.js";
 import { isObject } from "./parse/values.js";
 import { Receiver } from "./receive.js";
@@ -102,6 +102,7 @@ class OpenStage {
     if (isObject(data) && data.status === "ERROR" && isObject(data.error)) throw serverError(data.error);
     if (this.#receiver !== null || isSnapshot(data)) return this.#message(data);
     if (typeof data === "string") return this.#text(data);
+    if (isFragment(data)) return this.#fragments([data]);
     if (Array.isArray(data) && data.every(isObject)) return this.#fragments(data);
     if (isObject(data) && (data.status === "PARTIAL" || data.status === "COMPLETED")) return [this.#update(data)];
     throw wrongFormat("open()", data);

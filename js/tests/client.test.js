@@ -188,6 +188,7 @@ const FORMATS = {
     const parser = new Parser();
     return [...pieces.map((piece) => parser.feed(piece)), parser.flush()].filter((list) => list.length);
   },
+  "fragments, one an event": () => FORMATS.fragments().flat(),
   deltas: () => {
     const sender = new Sender({ ordered: true });
     return [...[{}, { title: "Te" }, { title: "Tea", steps: ["b"] }, FINAL].map((state) => sender.feed(state)), sender.end()];
