@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Unpack
 from .document import ValueBuilder
 from .errors import DEFAULT_LIMITS, UNLIMITED, CutShort, FieldNotFound, InvalidSchema
 from .finder import Finder, Place, kind_of
-from .parse.machine import Sink, path_of
+from .parse.machine import Frame, Sink, path_of
 from .parse.options import ParseOptions, create_machine
 from .paths import ANY_INDEX, Path, Wildcard, format_path, parse_path, parse_pattern
 from .pipeline import Reading
@@ -102,7 +102,7 @@ class TextSink(FieldSink):
 class ValueSink(FieldSink):
     """The complete values at a field. An array selects its elements, null nothing."""
 
-    __slots__ = ("_has_schema", "builder", "limit", "limit_text", "places", "start",
+    __slots__ = ("_array", "_has_schema", "builder", "limit", "limit_text", "places", "start",
                  "values")  # fmt: skip
 
     def __init__(self, field: str | Path, has_schema: bool) -> None:
@@ -114,6 +114,8 @@ class ValueSink(FieldSink):
         self.values: list[Any] = []
         self.places: list[tuple[int, Path]] = []
         self._has_schema = has_schema
+        # The array whose elements are selected: after the first, their paths need no comparison.
+        self._array: Frame | None = None
         # What builds the value that is being read, and where it begins.
         self.builder: ValueBuilder | None = None
         self.start = 0
@@ -127,11 +129,18 @@ class ValueSink(FieldSink):
         return self.builder
 
     def _selects(self, depth: int, kind: str) -> bool:
+        place, frames = self.place, self.frames
+        if depth and frames[depth - 1] is self._array:
+            return True
         if self.reaches(depth, kind):
             self.found = True
-            if kind == "null" and not self.place.selects_elements:
+            if kind == "null" and not place.selects_elements:
                 return False
-        return self.place.selects(self.frames, depth, kind == "an array")
+        if not place.selects(frames, depth, kind == "an array"):
+            return False
+        if place.selects_elements or depth > len(place.pattern):
+            self._array = frames[depth - 1]
+        return True
 
     def scalar(self, value: Any, text: str | None, offset: int) -> None:
         depth = len(self.frames)
@@ -169,7 +178,9 @@ class ValueSink(FieldSink):
 
     def takes_values(self) -> bool:
         depth, size = len(self.frames), len(self.place.pattern)
-        if self.builder is not None or depth > size or not self.place.matches(self.frames, depth):
+        if self.builder is not None or (depth and self.frames[-1] is self._array):
+            return True
+        if depth > size or not self.place.matches(self.frames, depth):
             return True
         return depth == size and self.place.selects_elements
 

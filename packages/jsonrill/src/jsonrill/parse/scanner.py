@@ -74,7 +74,9 @@ def _has_long_number(text: str, start: int, end: int, limit: int) -> bool:
 def _is_deeper(text: str, start: int, end: int, value: Any, depth: int) -> bool:
     """Return whether the value in this part of a text has containers nested deeper than `depth`."""
     # Opening brackets are counted fast, and there are at least as many as levels.
-    brackets = text.count("{", start, end) + text.count("[", start, end)
+    brackets = text.count("{", start, end)
+    if brackets <= depth:
+        brackets += text.count("[", start, end)
     return brackets > depth and any(level >= depth for level, _ in enumerate(_levels(value)))
 
 
