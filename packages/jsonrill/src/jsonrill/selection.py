@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Unpack
+from typing import TYPE_CHECKING, Any, Final
 
 from .document import ValueBuilder
 from .errors import DEFAULT_LIMITS, UNLIMITED, CutShort, FieldNotFound, InvalidSchema
 from .finder import Finder, Place, kind_of
 from .parse.machine import Frame, Sink, path_of
-from .parse.options import ParseOptions, create_machine
+from .parse.options import create_machine
 from .paths import ANY_INDEX, Path, Wildcard, format_path, parse_path, parse_pattern
 from .pipeline import Reading
 
@@ -206,9 +206,7 @@ class TextSelection(FieldReader):
     With `read_all` the rest is read, too, and an error in it is raised.
     """
 
-    def __init__(
-        self, field: str | Path, read_all: bool = False, **options: Unpack[ParseOptions]
-    ) -> None:
+    def __init__(self, field: str | Path, read_all: bool, options: Mapping[str, Any]) -> None:
         if isinstance(field, str):
             parse_path(field)  # refuses a pattern
         super().__init__(TextSink(field), options)
@@ -229,9 +227,7 @@ class Selection(FieldReader):
     type. `limits.text` counts for each value, not for the document.
     """
 
-    def __init__(
-        self, field: str | Path, schema: Any = None, **options: Unpack[ParseOptions]
-    ) -> None:
+    def __init__(self, field: str | Path, schema: Any, options: Mapping[str, Any]) -> None:
         super().__init__(ValueSink(field, schema is not None), options)
         limit = self._sink.limit = (options.get("limits") or DEFAULT_LIMITS).text
         self._reader.limit_text(UNLIMITED)

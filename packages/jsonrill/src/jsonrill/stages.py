@@ -141,8 +141,10 @@ def create_document(schema: Any, missing: Any, options: Mapping[str, Any]) -> An
 class ValueStage(Reading):
     """The value after each piece that changed it."""
 
-    def __init__(self, document: Any, live: bool = False) -> None:
-        super().__init__(document)
+    def __init__(
+        self, schema: Any, missing: Any, options: Mapping[str, Any], live: bool = False
+    ) -> None:
+        super().__init__(create_document(schema, missing, options))
         self._live = live
 
     def fail(self, error: Exception) -> None:
@@ -171,9 +173,9 @@ class LastValueStage(ValueStage):
 class FieldStage(ValueStage):
     """The top-level fields of a document with a schema, when they are complete."""
 
-    def __init__(self, document: Any) -> None:
-        super().__init__(document)
-        schema = getattr(document, "schema", None)
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        schema = getattr(self._reader, "schema", None)
         if schema is None or not schema.allows("object"):
             raise TypeError("the schema has no fields: use values(…) for what is not an object")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import (
     AsyncGenerator,
     AsyncIterable,
@@ -219,9 +220,7 @@ def values(
     if live and schema is not None:
         raise TypeError("live=True shows plain values: leave out live or schema")
 
-    def begin(options: dict[str, Any]) -> ValueStage:
-        return ValueStage(create_document(schema, missing, options), live)
-
+    begin = functools.partial(ValueStage, schema, missing, live=live)
     return read_text(source, begin, options, "schema", *ValueOptions.__annotations__, many=many)
 
 
@@ -239,11 +238,7 @@ def fields(source: Any, schema: Any, **options: Unpack[ReadOptions]) -> Any:
     A field that did not come is not yielded. One that changes after it was yielded (a key that
     comes twice, a validator of the whole) comes again.
     """
-
-    def begin(options: dict[str, Any]) -> FieldStage:
-        return FieldStage(create_document(schema, "none", options))
-
-    return read_text(source, begin, options, "schema")
+    return read_text(source, functools.partial(FieldStage, schema, "none"), options, "schema")
 
 
 @overload
@@ -257,10 +252,7 @@ def loads(source: Any, schema: Any = None, **options: Unpack[ReadOptions]) -> An
 
     A text that stops early is `Truncated`, unless `repair` closes it.
     """
-
-    def begin(options: dict[str, Any]) -> LastValueStage:
-        return LastValueStage(create_document(schema, "none", options))
-
+    begin = functools.partial(LastValueStage, schema, "none")
     return last_item(read_text(source, begin, options, "schema", is_first_call=True))
 
 
@@ -322,10 +314,7 @@ def select(
     """
     from .selection import Selection
 
-    def begin(options: dict[str, Any]) -> Selection:
-        return Selection(field, schema, **options)
-
-    return read_text(source, begin, options, "schema")
+    return read_text(source, functools.partial(Selection, field, schema), options, "schema")
 
 
 class TextOptions(ReadOptions, total=False):
@@ -349,9 +338,7 @@ def text(source: Any, field: str | Path, *, read_all: bool = False, **options: A
     """
     from .selection import TextSelection
 
-    def begin(options: dict[str, Any]) -> TextSelection:
-        return TextSelection(field, read_all, **options)
-
+    begin = functools.partial(TextSelection, field, read_all)
     return read_text(source, begin, options, "read_all", is_first_call=True)
 
 
@@ -394,17 +381,10 @@ def updates(
     if isinstance(mode, type):
         raise TypeError(f"the second argument is the mode: pass schema={mode.__name__}")
     counts: dict[Any, int] = {}
-
-    def begin(options: dict[str, Any]) -> UpdateStage:
-        return UpdateStage(mode, schema, options, counts)
-
-    pace = None if every is None else Pace(every, _merge_updates, _is_urgent)
+    begin = functools.partial(UpdateStage, mode, schema, counts=counts)
+    pace = None if every is None else Pace(every, lambda held, new: new.absorb(held), _is_urgent)
     names = ("schema", *UpdateOptions.__annotations__)
     return read_text(source, begin, options, *names, many=many, pace=pace)
-
-
-def _merge_updates(held: Update, update: Update) -> Update | None:
-    return update if update.absorb(held) else None
 
 
 def _is_urgent(update: Update) -> bool:

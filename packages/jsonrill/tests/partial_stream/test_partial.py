@@ -113,7 +113,8 @@ def test_spellings_of_modes(spelling: Any) -> None:
         with pytest.raises(ValueError, match="mode is one of"):
             PartialStream(spelling)
     else:
-        assert PartialStream(spelling).mode == spelling.upper().replace("_", "-")
+        mode: Any = spelling.upper().replace("_", "-")
+        assert PartialStream(spelling).feed("[[1, 2") == PartialStream(mode).feed("[[1, 2")
 
 
 @pytest.mark.parametrize(

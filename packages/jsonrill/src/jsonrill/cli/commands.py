@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from importlib.metadata import entry_points
 from typing import Annotated, Any, Final
 
@@ -12,7 +13,7 @@ from .. import __version__, compiled, streams
 from ..driver import drive
 from ..errors import JsonrillError
 from ..sources.events import EventReader, EventText
-from ..stages import LastValueStage, create_document
+from ..stages import LastValueStage
 from . import EXTRAS, not_installed
 from .files import BadInput, Input, Output, place_of, process, report, write_utf8
 from .options import SchemaFile, checked, load_json, load_named, named, with_flags
@@ -266,10 +267,7 @@ def _filter(make: Callable[[Any], Any], inputs: list[Input], output: Output) -> 
 
 def _last_values(source: Any, schema: Any, many: bool, reading: Reading) -> Iterable[Any]:
     """Yield the final value of each document; the last good value before an error is raised."""
-
-    def begin(options: dict[str, Any]) -> LastValueStage:
-        return LastValueStage(create_document(schema, "none", options))
-
+    begin = partial(LastValueStage, schema, "none")
     values = streams.read_text(source, begin, reading, many=many)
     try:
         yield from values

@@ -13,7 +13,6 @@ cdef class Entity:
 
 cdef class PartialStream:
     cdef public bint ended
-    cdef public object mode
     cdef bint _data, _delta, _numbers, _literals, _zeros, _is_skipping
     cdef object _entities, _finder, _parse_float, _schema_of, _text
     cdef dict _counts, _modes, _options

@@ -81,18 +81,18 @@ class Entity:
                  "schema")  # fmt: skip
 
     def __init__(
-        self, name: str | None, mode: Mode, index: int, path: Path, recorder: Recorder
+        self, name: Any, mode: Mode, index: int, path: Path, recorder: Recorder, schema: Any
     ) -> None:
-        self.name = name
+        self.name: str | None = name
         self.mode = mode
         self.index = index
         # Its place in the document, and the number of containers around it.
         self.path = path
         self.depth = len(path)
         self.recorder = recorder
-        self.schema: Schema | None = None
-        self.check: Check | None = None
-        self.is_typed = False
+        self.schema: Schema | None = schema
+        self.check: Check | None = None if schema is None else schema.check()
+        self.is_typed = schema is not None and schema.is_typed
 
 
 class PartialStream:
@@ -107,8 +107,8 @@ class PartialStream:
 
     __slots__ = ("_counts", "_data", "_delta", "_entities", "_entity", "_finder", "_is_skipping",
                  "_kept", "_literals", "_machine", "_modes", "_numbers", "_only_complete",
-                 "_options", "_out", "_parse_float", "_schema_of", "_text", "_zeros", "ended",
-                 "mode")  # fmt: skip
+                 "_options", "_out", "_parse_float", "_schema_of", "_text", "_zeros",
+                 "ended")  # fmt: skip
 
     def __init__(
         self,
@@ -128,7 +128,6 @@ class PartialStream:
             raise ValueError(f"send is 'data', 'delta' or 'both', not {send!r}")
         self._entities = Entities(entity)
         self._modes = _modes(mode, self._entities)
-        self.mode = mode if isinstance(mode, Mapping) else self._modes[self._entities.names[0]]
         _refuse_unused(
             set(self._modes.values()),
             partial_numbers=not partial_numbers,
@@ -227,14 +226,11 @@ class PartialStream:
         hidden = self._only_complete if mode in _GROWING else _ROOT
         recorder = Recorder(depth, self._end, mode == "REALTIME", hidden)
         path = path_of(self._machine.frames, 0, depth)
-        entity = Entity(name, mode, self._counts[name], path, recorder)
+        schema = None
         if self._schema_of is not None and self._text is not None:
-            entity.schema = self._schema_of(name, self._machine.frames[:depth])
-            if entity.schema is not None:
-                entity.check = entity.schema.check()
-                entity.is_typed = entity.schema.is_typed
+            schema = self._schema_of(name, self._machine.frames[:depth])
             self._text.begin(offset)
-        self._entity = entity
+        self._entity = Entity(name, mode, self._counts[name], path, recorder, schema)
         self._machine.redirect(recorder)
         return recorder
 

@@ -102,17 +102,17 @@ class Update(Record, Generic[T]):
         """Return the update as compact JSON text; arguments as for `to_dict`."""
         return dumps(self.to_dict(*also))
 
-    def absorb(self, earlier: Update) -> bool:
-        """Take over what an earlier update of the same entity says; False if it is of another."""
+    def absorb(self, earlier: Update) -> Update | None:
+        """Take over what an earlier update of the same entity says; None if it is of another."""
         if (earlier.entity, earlier.index) != (self.entity, self.index):
-            return False
+            return None
         if earlier.delta is not None and self.delta is not None:
             self.delta = _joined(earlier.delta, self.delta)
         old = earlier._completed
         merged: list[Any] = old if isinstance(old, list) else [*old]
         merged += self._completed  # not a new list: many updates may be held
         self._completed = merged
-        return True
+        return self
 
     def _further(self, name: str) -> Any:
         if name == "path":
