@@ -243,6 +243,19 @@ def test_a_live_stream_is_followed_across_a_disconnection(shown: Shown, server: 
     assert shown.text() == '{"a": "bc"}'
 
 
+def test_a_stream_that_was_stopped_says_so(shown: Shown, server: Server) -> None:
+    headers = {"content-type": "text/plain"}
+    with httpx2.Client(base_url=server.url, headers=headers, trust_env=False) as client:
+        stream = client.post("/v1/streams", content="").json()["id"]
+        client.post(f"/v1/streams/{stream}/events", content='{"a": "b')
+        client.post(f"/v1/streams/{stream}/cancel")
+    shown.page.goto(f"{server.url}/#stream={stream}")
+    shown.page.reload()
+    expect(shown.page.locator("#what")).to_contain_text("The stream ended early")
+    assert shown.diagnosis()["where"] == "after 1 piece"
+    expect(shown.page.locator("#todo")).to_contain_text("Start it again")
+
+
 def test_a_token_is_requested_and_kept_in_memory_only(page: Page, tmp_path: Path) -> None:
     with Server(tmp_path, tokens="me:the-token-of-mine") as server:
         shown = Shown(page, server.url)
