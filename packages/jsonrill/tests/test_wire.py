@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
+import jsonrill.driver
 from jsonrill import (
     JsonrillError,
     Limits,
@@ -487,8 +488,8 @@ def test_text_that_is_not_json_ends_in_an_error_message() -> None:
     sender = TextSender()
     assert sender.feed('{"a": "x') == [{"n": 1, "value": {"a": "x"}, "ordered": True}]
     bad: Any = sender.feed('y" 1')
-    [append, [n, [name, error]]] = bad
-    assert append == [2, ["append", "/a", "y"]] and (n, name) == (3, "error")
+    [[n, append, [name, error]]] = bad
+    assert append == ["append", "/a", "y"] and (n, name) == (2, "error")
     assert (error["code"], error["offset"]) == ("INVALID_JSON", 11)
     assert sender.ended and sender.feed("more") == sender.flush() == []
     empty: Any = TextSender().flush()
@@ -517,6 +518,22 @@ def test_p8_many_items_are_merged_in_linear_time(stream: Any) -> None:
         return lambda: list(stream(pieces, every=60))
 
     is_linear(read, 5_000)
+
+
+def test_the_end_follows_messages_that_were_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr(jsonrill.driver, "monotonic", lambda: now)
+
+    def source() -> Iterator[str]:
+        nonlocal now
+        yield from ('{"a": "x', "y")
+        now += 1  # the held message is due when the next piece arrives
+        yield 'z" 1'
+
+    messages: list[Any] = list(send(source(), every=0.5))
+    assert [message[0] for message in messages[1:]] == [2]
+    with pytest.raises(SourceFailed, match="INVALID_JSON"):
+        list(receive(messages))
 
 
 def test_states_may_be_merged() -> None:

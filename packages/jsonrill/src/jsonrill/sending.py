@@ -142,15 +142,17 @@ class TextSender(StateSender):
         return [] if self.ended else self._read(self._machine.feed, text)
 
     def flush(self, cut: CutShort | None = None) -> list[Message]:
-        messages = [] if self.ended else self._read(self._machine.flush, cut)
-        return messages if self.ended else messages + self.stop()
+        return [] if self.ended else self._read(self._machine.flush, cut, is_last=True)
 
     def snapshot(self) -> dict[str, Any] | None:
         self._sender.copy.value = self._recorder.value
         return self._sender.snapshot()
 
-    def _read(self, read: Callable[[Any], object], text: Any) -> list[Message]:
-        """Return the message for what was read, and another one for an error."""
+    def _read(self, read: Callable[[Any], Any], text: Any, is_last: bool = False) -> list[Message]:
+        """Return the message for what was read and for the end or an error.
+
+        It is one message: with a second one, whoever holds messages back could not merge the first.
+        """
         failure = None
         try:
             read(text)
@@ -161,7 +163,9 @@ class TextSender(StateSender):
         if recorder.started and (recorder.is_dirty or not recorder.is_sent):
             value = None if recorder.is_sent else recorder.value  # only for the first snapshot
             messages = _present(sender.write(recorder.take()[0], value))
-        return messages if failure is None else messages + self.stop(failure)
+        if is_last or failure is not None:
+            messages += self.stop(failure)
+        return _present(self.merge(*messages)) if len(messages) == 2 else messages
 
 
 def _present(message: Message | None) -> list[Message]:

@@ -248,9 +248,7 @@ class Sender:
         merged = [held] if isinstance(held, str) else held
         first, *others = [message] if isinstance(message, str) else message[self._numbered :]
         if type(first) is str and type(merged[-1]) is str:
-            text = merged.pop()  # with one reference CPython extends it in place
-            text += first
-            first = text
+            first = merged.pop() + first
         merged += [first, *others]
         return _shortest(merged)
 
