@@ -147,12 +147,12 @@ def test_complete_children_are_shared_between_looks() -> None:
 
 def test_the_members_of_a_complete_dict_are_shared_with_it() -> None:
     class Days(BaseModel):
-        by_name: dict[str, Stop] = {}
+        by_name: dict[str, Stop] | None = None
         note: str = ""
 
     text = '{"by_name": {"a": {"name": "Rome", "day": "2024-05-01"}}, "note": "end"}'
     days = list(values(list(text), Days))[:-1]
-    stops = [day.by_name["a"] for day in days if "a" in day.by_name]
+    stops = [day.by_name["a"] for day in days if day.by_name and "a" in day.by_name]
     complete = [stop for stop in stops if not is_partial(stop)]
     assert len(complete) > 3 and all(stop is complete[0] for stop in complete)
 

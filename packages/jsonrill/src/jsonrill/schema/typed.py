@@ -388,6 +388,12 @@ class Union(TypedNode):
             nodes = [n for n in nodes if not isinstance(n, Fields) or n.may_be(container, step)]
         return self if self.is_hidden or len(nodes) != 1 else nodes[0].choose(container, step)
 
+    def finish(self, value: Any, made: list[Any] | None = None) -> Any:
+        node = self.choose(value, None)
+        if made is not None and isinstance(node, Container):
+            return node.finish(value, made)
+        return TypedNode.finish(self, value)
+
     def child(self, step: str | int) -> Node:
         is_tag = step == self._tag and all(isinstance(tag, str) for tag in self._tags)
         return Node({"string"}, sorted(self._tags), "union_tag_invalid") if is_tag else UNKNOWN
