@@ -176,7 +176,7 @@ class FieldStage(ValueStage):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         schema = getattr(self._reader, "schema", None)
-        if schema is None or not schema.allows("object"):
+        if schema is None or not schema.node.allows("object"):
             raise TypeError("the schema has no fields: use values(…) for what is not an object")
 
     def _items(self, found: Any) -> Sequence[Any]:

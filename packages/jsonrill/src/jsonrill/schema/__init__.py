@@ -66,10 +66,6 @@ class Schema:
         except Refused as refused:
             raise violation(refused, path, offset) from None
 
-    def allows(self, kind: str) -> bool:
-        """Return whether a "string", an "object" or another kind of value may be valid."""
-        return self.node.allows(kind)
-
     def item(self, index: int) -> Schema:
         """Return the schema of one element of the array that this schema describes."""
         node = self.node.choose([], None).child(index)

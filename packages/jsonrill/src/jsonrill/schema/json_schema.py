@@ -91,16 +91,15 @@ class JsonNode(Node):
     """A part of a JSON Schema."""
 
     def __init__(self, schemas: JsonSchemas, pointer: str, validator: Any = None) -> None:
-        Node.__init__(self)
         self._schemas, self._pointer, self._validator = schemas, pointer, validator
         part = schemas.at(pointer)
         if isinstance(part, bool):
             part = {} if part else {"enum": []}
         self._part: dict[str, Any] = part
         # What the part refers to is required, too.
-        self._target = schemas.node(part["$ref"][1:]) if isinstance(part.get("$ref"), str) else ANY
-        self.kinds, self.texts = self._target.kinds, self._target.texts
-        self.text_rule = self._target.text_rule
+        target = schemas.node(part["$ref"][1:]) if isinstance(part.get("$ref"), str) else ANY
+        Node.__init__(self, target.kinds, target.texts, target.text_rule)
+        self._target = target
         # For messages: the keyword that restricts the kinds, and the names of the types.
         self._rule, self._types = "type", ""
         listed = [part["const"]] if "const" in part else part.get("enum")

@@ -230,10 +230,9 @@ class Listed(TypedNode):
         has_code = not is_literal and inner["cls"]._missing_.__qualname__ != "Enum._missing_"
         if not is_simple or has_code or is_number:
             return
-        kinds = {kind_of(value) for value in self.values}
-        if "number" in kinds or "boolean" in kinds:
-            kinds |= {"number", "boolean"}  # true equals 1, and 1.0 equals 1
-        self.kinds = kinds
+        self.kinds = {kind_of(value) for value in self.values}
+        if "number" in self.kinds or "boolean" in self.kinds:
+            self.kinds = self.kinds | {"number", "boolean"}  # true equals 1, and 1.0 equals 1
         self.texts = sorted(value for value in self.values if isinstance(value, str))
         self.text_rule = "literal_error" if is_literal else "enum"
 
@@ -536,8 +535,7 @@ def partial_class(cls: Any) -> Any:
         bases = (PartialModel if hasattr(cls, "model_construct") else PartialInstance, cls)
         name = f"Partial[{cls.__name__}]"
         space = {"__module__": cls.__module__, "__qualname__": name, "__partial_of__": cls}
-        computed = getattr(cls, "model_computed_fields", ())
-        space.update((name, _computed(cls, name)) for name in computed)
+        space |= {it: _computed(cls, it) for it in getattr(cls, "model_computed_fields", ())}
         meta: Any = type(cls)
         # Calling the metaclass of a model would build its schema once more.
         make = ABCMeta.__new__ if issubclass(meta, ABCMeta) else type.__new__

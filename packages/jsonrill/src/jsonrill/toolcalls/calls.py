@@ -298,7 +298,7 @@ class ToolCalls:
         call.name = name
         if self._schemas:
             schema = self._schemas.get(name)
-            if schema is not None and delta.free and not schema.allows("string"):
+            if schema is not None and delta.free and not schema.node.allows("string"):
                 schema = None
             call.validate_with(schema)
         return name
