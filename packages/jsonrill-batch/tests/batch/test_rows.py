@@ -12,36 +12,12 @@ from hypothesis import strategies as st
 from jsonrill_batch import Job, rows
 
 TEXT = '{"city": "Lisbon"}'
-CHAT = {
-    "id": "c1",
-    "object": "chat.completion",
-    "choices": [
-        {
-            "index": 0,
-            "message": {
-                "role": "assistant",
-                "content": TEXT,
-                "tool_calls": [
-                    {"id": "t1", "function": {"name": "weather", "arguments": '{"city": "Faro"}'}}
-                ],
-            },
-            "finish_reason": "stop",
-        }
-    ],
-    "usage": {"prompt_tokens": 3, "completion_tokens": 4},
-}
-RESPONSE = {
-    "object": "response",
-    "status": "completed",
-    "output": [{"type": "message", "content": [{"type": "output_text", "text": TEXT}]}],
-    "usage": {"input_tokens": 3},
-}
-MESSAGE = {
-    "type": "message",
-    "content": [{"type": "text", "text": TEXT}],
-    "stop_reason": "end_turn",
-    "usage": {"output_tokens": 4},
-}
+CALL = {"id": "t1", "function": {"name": "weather", "arguments": '{"city": "Faro"}'}}
+CHOICE = {"message": {"content": TEXT, "tool_calls": [CALL]}, "finish_reason": "stop"}
+CHAT = {"choices": [CHOICE], "usage": {"prompt_tokens": 3, "completion_tokens": 4}}
+ITEM = {"type": "message", "content": [{"type": "output_text", "text": TEXT}]}
+RESPONSE = {"object": "response", "status": "completed", "output": [ITEM]}
+MESSAGE = {"type": "message", "content": [{"type": "text", "text": TEXT}]}
 DELTA = {"choices": [{"index": 0, "delta": {"content": TEXT}, "finish_reason": "stop"}]}
 
 
@@ -75,9 +51,7 @@ def test_a_stream_is_found_in_lines_of_many_forms(line: dict[str, Any]) -> None:
 def test_a_line_of_another_form_is_the_text() -> None:
     assert one(TEXT) == {"id": None, "status": "complete", "value": {"city": "Lisbon"}}
     assert one("[1, 2").get("status") == "cut"
-    assert one({"text": "a key of the answer"}, field=".")["value"] == {
-        "text": "a key of the answer"
-    }
+    assert one({"text": "a key"}, field=".")["value"] == {"text": "a key"}
 
 
 def test_a_path_names_the_field() -> None:
@@ -96,14 +70,8 @@ def test_a_path_names_the_field() -> None:
         ({"text": None}, "BAD_LINE"),
         ({"events": [{"unknown": 1}]}, "UNKNOWN_SOURCE"),
         ({"custom_id": 1, "response": None, "error": {"message": "expired"}}, "REQUEST_FAILED"),
-        (
-            {"custom_id": 1, "response": {"status_code": 429, "body": {"error": "slow down"}}},
-            "REQUEST_FAILED",
-        ),
-        (
-            {"call_type": "x", "status": "failure", "response": {}, "error_str": "no"},
-            "REQUEST_FAILED",
-        ),
+        ({"custom_id": 1, "response": {"status_code": 429, "body": {}}}, "REQUEST_FAILED"),
+        ({"call_type": "x", "status": "failure", "response": {}}, "REQUEST_FAILED"),
         ({"text": '{"a" 1}'}, "INVALID_JSON"),
         ({"text": "[" * 300 + "]" * 300}, "LIMIT_EXCEEDED"),
         ({"text": "[" + "1" * 500 + "]"}, "LIMIT_EXCEEDED"),
@@ -140,9 +108,8 @@ def test_updates_come_in_their_mode() -> None:
 
 def test_calls_have_their_arguments_and_errors() -> None:
     row = one(CHAT, "calls")
-    assert row["calls"] == [
-        {"id": "t1", "name": "weather", "status": "complete", "args": {"city": "Faro"}}
-    ]
+    call = {"id": "t1", "name": "weather", "status": "complete", "args": {"city": "Faro"}}
+    assert row["calls"] == [call]
     assert row["usage"] == {"prompt_tokens": 3, "completion_tokens": 4}
     row = one(CHAT, "calls", schema={"weather": {"required": ["day"]}})
     assert (row["status"], row["error"]["code"]) == ("invalid", "INVALID_SCHEMA")

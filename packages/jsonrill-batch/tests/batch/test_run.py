@@ -26,9 +26,7 @@ SIZE = 50_000
 @pytest.fixture(scope="module")
 def scheduler() -> Iterator[str]:
     """Yield the address of a cluster that many tests use, since starting one takes seconds."""
-    with LocalCluster(
-        n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0"
-    ) as cluster:
+    with LocalCluster(n_workers=1, dashboard_address="127.0.0.1:0") as cluster:
         yield cluster.scheduler_address
 
 
@@ -39,14 +37,11 @@ def names(out: Path) -> list[str]:
 def test_rows_are_those_of_a_plain_loop(tmp_path: Path) -> None:
     files = [logs.write_log(tmp_path / f"{seed}.jsonl", 200, seed) for seed in range(2)]
     progress: list[tuple[int, int]] = []
-    counts = run(
-        files,
-        tmp_path / "out",
-        CHECK,
-        workers=2,
-        partition_size=SIZE,
-        on_progress=lambda *sizes: progress.append(sizes),
-    )
+
+    def show(done: int, total: int) -> None:
+        progress.append((done, total))
+
+    counts = run(files, tmp_path / "out", CHECK, None, 2, partition_size=SIZE, on_progress=show)
     expected = logs.expected_rows(files, CHECK)
     assert logs.written_rows(tmp_path / "out") == expected
     assert counts["streams"] == 400
