@@ -12,7 +12,7 @@ a call keeps its index while later parts come. An answer with a thought, a call 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from .answer import Answer
@@ -132,8 +132,9 @@ class Part:
 class Parts:
     """Reads a provider's events and returns the parts of the answer as they grow.
 
-    It has the options of `ToolCalls`; `choice` selects one of several answers. Reasoning that the
-    model writes into the text, between `<think>` tags at its beginning, is a part of its own.
+    It has the options of `ToolCalls`; `choice` selects one of several answers, and `answer` gets
+    its text, end and token counts. Reasoning that the model writes into the text, between `<think>`
+    tags at its beginning, is a part of its own.
     """
 
     # Copies would share what grows.
@@ -144,6 +145,7 @@ class Parts:
         provider: str | Translate = "auto",
         *,
         choice: int = 0,
+        answer: Answer | None = None,
         schemas: Mapping[str, Any] | None = None,
         repair: Any = False,
         limits: Limits | None = None,
@@ -157,7 +159,7 @@ class Parts:
         )
         self._choice = choice
         self._tags = ThinkTags()
-        self._ending = Ending(choice, asks_again=asks_again)
+        self._ending = Ending(choice, answer, asks_again)
         # All parts in the order in which they began; the one that text is added to, the last one
         # that a statement was about, and the parts of calls, by the number of the call.
         self.entries: list[Entry] = []
@@ -171,13 +173,6 @@ class Parts:
         # How the answer was cut, once it has ended; and whether a part says so.
         self.cut: CutShort | None = None
         self._shows_cut = False
-
-    def fill(self, answer: Answer | None) -> None:
-        """Fill in this object with the text, the finish reason and the token counts."""
-        if answer is not None:
-            if not isinstance(answer, Answer):
-                raise ValueError(f"answer is an Answer object, not {answer!r}")
-            self._ending = replace(self._ending, answer=answer)
 
     @property
     def paused(self) -> bool:

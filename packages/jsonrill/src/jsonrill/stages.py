@@ -399,8 +399,6 @@ class CallStage(Stage):
 
         if not isinstance(calls, ToolCalls | None):
             raise TypeError(f"calls is a ToolCalls object, not {calls!r}")
-        if not isinstance(answer, Answer | None):
-            raise ValueError(f"answer is an Answer object, not {answer!r}")
         self._calls = ToolCalls(**options) if calls is None else calls
         self._reader = self._calls.reader
         self.events = EventReader(self._reader.named)
@@ -430,8 +428,7 @@ class PartStage(Stage):
         from . import Parts
         from .sources.events import EventReader
 
-        self._parts = Parts(choice=choice, **options)
-        self._parts.fill(answer)
+        self._parts = Parts(choice=choice, answer=answer, **options)
         self.events = EventReader(options.get("provider", "auto"))
 
     def feed(self, piece: Any) -> Sequence[Any]:

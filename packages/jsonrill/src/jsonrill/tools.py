@@ -77,12 +77,11 @@ def run_tools(source: Any, tools: Tools, **options: Any) -> Any:
     the next event. Afterwards `messages()` is the turn for the next request.
     """
     check_names(options, RunOptions.__annotations__.keys() - {"keep"})
-    timeout, answer = options.pop("timeout", None), options.pop("answer", None)
+    timeout = options.pop("timeout", None)
     if timeout is not None and not (isinstance(timeout, int | float) and timeout > 0):
         raise ValueError(f"timeout is a number of seconds above 0, not {timeout!r}")
     reader = EventReader(options.get("provider", "auto"))
     run = ToolRun(tools, reader, **options)
-    run.parts.fill(answer)
     events = drive(reader, source)
     if isinstance(events, AsyncGenerator):
         return AsyncToolParts(run, _run_async(run, events, timeout))

@@ -49,6 +49,8 @@ class Ending:
     _has_begun: bool = False
 
     def __post_init__(self) -> None:
+        if not isinstance(self.answer, Answer | None):
+            raise ValueError(f"answer is an Answer object, not {self.answer!r}")
         if self.answer is not None:
             self.answer.begin()
 
