@@ -1,24 +1,22 @@
 """A provider for tests: a server on loopback that answers as OpenAI or Anthropic would.
 
 `Upstream` is the server. It sends a `FakeAnswer` (this text, reasoning and these `Call`s, in the
-protocol of the request) or a `Script` (these bytes, pauses and cuts). For each request there is an
+protocol of the request) or a `Script` (these bytes and pauses). For each request there is an
 `Exchange`: the request, how much was sent, and whether the client left. Without a server,
 `FakeAnswer.events` are the events of a provider.
 
-Each provider is one class below: the events of a stream, and the body of a response that is not
+Each protocol is one class below: the events of a stream, and the body of a response that is not
 streamed. Shapes are as small as the providers' own clients accept.
 """
 
 from __future__ import annotations
 
 import json
-import socket
-import struct
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from selectors import EVENT_READ, BaseSelector, DefaultSelector
 from typing import Any, Final, Literal
@@ -27,11 +25,9 @@ from urllib.parse import urlsplit
 from .eventstream import DONE, encode_event
 from .jsontext import dumps
 
-__all__ = ["Call", "Cut", "Exchange", "FakeAnswer", "Script", "Step", "Upstream", "tokens"]
+__all__ = ["Call", "Exchange", "FakeAnswer", "Script", "Step", "Upstream", "tokens"]
 
 Event = dict[str, Any]
-# An event, and whether it carries a token.
-TokenEvent = tuple[Event, bool]
 # Characters of a token.
 SIZE: Final = 4
 EVENT_STREAM: Final = {"content-type": "text/event-stream"}
@@ -41,41 +37,26 @@ JSON: Final = {"content-type": "application/json"}
 # ---- what is sent ----
 
 
-class Cut(Enum):
-    """Ends a connection before the body has ended."""
-
-    # The connection is reset: the client gets an error at once and may lose unread bytes.
-    RESET = "reset"
-    # The connection is closed: the body is too short.
-    CLOSE = "close"
-
-
-class Token(bytes):
-    """Bytes that an exchange counts as one token."""
-
-
 # Bytes are sent, and a number is a pause in seconds.
-Step = bytes | float | Cut
+Step = bytes | float
 
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A response: its status and headers, and the steps in which its body is sent, in chunks."""
+    """A response: its status and headers, and the steps in which its body is sent, in chunks.
+
+    With `breaks` the connection is closed after the last step, before the body has ended.
+    """
 
     steps: Iterable[Step] = ()
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=lambda: EVENT_STREAM)
+    breaks: bool = False
 
     @classmethod
-    def events(cls, events: Iterable[Any], *, pace: float = 0.0, done: bool = False) -> Script:
-        """Return an event stream of these dicts, `pace` seconds apart, each counted as a token.
-
-        With `done`, `[DONE]` is the last event.
-        """
-        steps: list[Step] = []
-        for event in events:
-            steps += [pace, Token(framed(event))]
-        return cls([*steps, *([framed(DONE)] if done else [])])
+    def events(cls, events: Iterable[Any]) -> Script:
+        """Return an event stream of these dicts; a text, such as `[DONE]`, is sent as it is."""
+        return cls([framed(event) for event in events])
 
     @classmethod
     def json(cls, value: Any, status: int = 200, headers: Mapping[str, str] = {}) -> Script:
@@ -104,106 +85,95 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class Block:
+    """A part of an answer, which consists of tokens; of a call, the text of its arguments.
+
+    An answer that breaks off does so at the end of its last block, which `is_open`.
+    """
+
+    kind: Literal["reasoning", "text", "call"]
+    text: str
+    name: str = ""
+    id: str = ""
+    is_open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class FakeAnswer:
     """What the model answers: reasoning, then text, then tool calls, one token per event.
 
-    `pace` is the time before each token in seconds. `ending` is `complete`; `length` (stopped at
-    the limit of tokens); `error` (the provider's error event, or status 500 if the answer is not
-    streamed); `cut` (the body ends without the provider's end), `reset` (the connection does) or
-    `stall` (nothing more is sent). All but `complete` happen after `after` tokens (None: all). With
-    another `status` than 200 the answer is the provider's error body, with this `message`, about
-    this `param` of the request. `id` is the end of the answer's id.
+    `pace` is the time before each event in seconds. `after` is the number of tokens (None: all).
+    `ending` is what comes after them: `complete`; `length` (stopped at the limit of tokens);
+    `error` (the provider's error event, or status 500 if the answer is not streamed); `cut` (the
+    body ends without the provider's end) or `break` (the connection does). With another `status`
+    than 200 the answer is the provider's error body, with this `message`, about this `param` of the
+    request. `id` is the end of the answer's id.
     """
 
     text: str = ""
     reasoning: str = ""
     calls: Sequence[Call] = ()
     pace: float = 0.01
-    ending: Literal["complete", "length", "error", "cut", "reset", "stall"] = "complete"
+    ending: Literal["complete", "length", "error", "cut", "break"] = "complete"
     after: int | None = None
     status: int = 200
-    headers: Mapping[str, str] = field(default_factory=dict)
     message: str = "Overloaded"
     param: str | None = None
     id: str = "1"
 
-    def __post_init__(self) -> None:
-        if self.after is not None and self.ending == "complete":
-            raise ValueError("`after` is for an answer whose `ending` is not complete")
+    @property
+    def has_end(self) -> bool:
+        """True if the provider ends the answer."""
+        return self.ending in ("complete", "length")
 
     def script(self, target: str, body: Any) -> Script:
         """Return the response to a request with this target and JSON body."""
         request = body if isinstance(body, dict) else {}
         try:
-            provider = self._provider(target, request)
+            protocol = self._protocol(target, request)
         except ValueError as error:
             return Script.json({"error": {"message": str(error), "type": "not_found"}}, 404)
-        if self.status != 200:
-            return Script.json(provider.error(self.status), self.status, self.headers)
-        if request.get("stream") is True:
-            return Script([*self._steps(provider)], 200, {**EVENT_STREAM, **self.headers})
-        if self.ending == "error":
-            return Script.json(provider.error(500), 500, self.headers)
-        data = dumps(provider.body()).encode()
-        if self.ending in _BREAKS:
-            data = data[: len(data) // 2]
-        steps = [provider.count * self.pace, data, *_BREAKS.get(self.ending, ())]
-        return Script(steps, 200, {**JSON, **self.headers})
+        is_stream = request.get("stream") is True
+        status = 500 if self.ending == "error" and not is_stream else self.status
+        if status != 200:
+            return Script.json(protocol.error(status), status)
+        if not is_stream:
+            data = dumps(protocol.body()).encode()
+            sent = data if self.has_end else data[: len(data) // 2]
+            return Script([protocol.count * self.pace, sent], 200, JSON, breaks=not self.has_end)
+        done = [DONE] if self.has_end and isinstance(protocol, Chat) else []
+        events = [*self.events(target, request), *done]
+        paced = [step for event in events for step in (self.pace, framed(event))]
+        return Script(paced, breaks=self.ending == "break")
 
-    def events(self, target: str) -> list[Event]:
+    def events(self, target: str, request: Mapping[str, Any] = {}) -> list[Event]:
         """Return the events, decoded, as a provider streams them from this path."""
-        return [event for event, _ in self._sent(self._provider(target, {}))]
+        protocol = self._protocol(target, request)
+        error = [protocol.error_event()] if self.ending == "error" else []
+        return [*protocol.events(), *error]
 
-    def _provider(self, target: str, request: Mapping[str, Any]) -> Provider:
+    def blocks(self) -> list[Block]:
+        """Return the parts of the answer that are not empty, up to the last token."""
+        calls = [
+            Block("call", call.text, call.name, call.id or f"call_{number}")
+            for number, call in enumerate(self.calls, 1)
+        ]
+        left = sys.maxsize if self.after is None else self.after
+        blocks: list[Block] = []
+        for block in (Block("reasoning", self.reasoning), Block("text", self.text), *calls):
+            if left > 0 and (block.text or block.kind == "call"):
+                blocks.append(replace(block, text="".join(tokens(block.text)[:left])))
+            left -= len(tokens(block.text))
+        if blocks and not self.has_end:
+            blocks[-1] = replace(blocks[-1], is_open=True)
+        return blocks
+
+    def _protocol(self, target: str, request: Mapping[str, Any]) -> Protocol:
         path = urlsplit(target).path
-        for ending, provider in PROVIDERS.items():
+        for ending, protocol in PROTOCOLS.items():
             if path.endswith(ending):
-                return provider(self._shortened(), request)
-        raise ValueError(f"{path} ends with none of {' '.join(PROVIDERS)}")
-
-    def _shortened(self) -> FakeAnswer:
-        """Return the answer with its first `after` tokens only."""
-        if self.after is None:
-            return self
-        left = self.after * SIZE
-        texts = []
-        for text in self.texts():
-            texts.append(text[:left])
-            left = max(0, left - len(tokens(text)) * SIZE)
-        named = zip(self.calls, texts[2:], strict=True)
-        calls = [replace(call, arguments=text) for call, text in named if text]
-        return replace(self, reasoning=texts[0], text=texts[1], calls=calls)
-
-    def texts(self) -> list[str]:
-        """Return what consists of tokens: the reasoning, the text, the arguments of the calls."""
-        return [self.reasoning, self.text, *(call.text for call in self.calls)]
-
-    def _sent(self, provider: Provider) -> list[TokenEvent]:
-        """Return the events, of an answer that breaks off those up to the last token."""
-        events = [*provider.events()]
-        if self.ending in ("complete", "length"):
-            return events
-        last = max([0, *(at for at, (_, is_token) in enumerate(events) if is_token)])
-        error = [(provider.error_event(), False)] if self.ending == "error" else []
-        return events[: last + 1] + error
-
-    def _steps(self, provider: Provider) -> Iterator[Step]:
-        for event, is_token in self._sent(provider):
-            if is_token:
-                yield self.pace
-            yield (Token if is_token else bytes)(framed(event))
-        if self.ending in ("reset", "stall"):
-            yield from _BREAKS[self.ending]
-        elif self.ending in ("complete", "length") and isinstance(provider, Chat):
-            yield framed(DONE)
-
-
-# How a body breaks off.
-_BREAKS: Final[dict[str, list[Step]]] = {
-    "reset": [Cut.RESET],
-    "cut": [Cut.CLOSE],
-    "stall": [float("inf")],
-}
+                return protocol(self, request)
+        raise ValueError(f"{path} ends with none of {' '.join(PROTOCOLS)}")
 
 
 def tokens(text: str) -> list[str]:
@@ -222,9 +192,9 @@ class Answered:
         self.request = request
         self.is_cut = answer.ending == "length"
         self.model = request.get("model") or "fake"
-        self.count = sum(len(tokens(text)) for text in answer.texts())
-        numbered = enumerate(answer.calls, 1)
-        self.calls = [replace(call, id=call.id or f"call_{at}") for at, call in numbered]
+        self.blocks = answer.blocks()
+        self.calls = [block for block in self.blocks if block.kind == "call"]
+        self.count = sum(len(tokens(block.text)) for block in self.blocks)
 
     def error_event(self) -> Event:
         """Return the event of an error in the middle of a stream."""
@@ -240,21 +210,22 @@ class Answered:
 class Chat(Answered):
     """OpenAI chat completions, with the reasoning that compatible servers send."""
 
-    def events(self) -> Iterator[TokenEvent]:
-        yield self._chunk({"role": "assistant", "content": ""}), False
-        for token in tokens(self.answer.reasoning):
-            yield self._chunk({"reasoning_content": token}), True
-        for token in tokens(self.answer.text):
-            yield self._chunk({"content": token}), True
-        for index, call in enumerate(self.calls):
-            start = {"index": index, **_chat_call(replace(call, arguments=""))}
-            yield self._chunk({"tool_calls": [start]}), False
-            for token in tokens(call.text):
+    def events(self) -> Iterator[Event]:
+        yield self._chunk({"role": "assistant", "content": ""})
+        for block in self.blocks:
+            if block.kind != "call":
+                for token in tokens(block.text):
+                    yield self._chunk({_FIELDS[block.kind]: token})
+                continue
+            index = self.calls.index(block)
+            yield self._chunk({"tool_calls": [{"index": index, **_chat_call(block, "")}]})
+            for token in tokens(block.text):
                 delta = {"index": index, "function": {"arguments": token}}
-                yield self._chunk({"tool_calls": [delta]}), True
-        yield self._chunk({}, self._finish()), False
-        if (self.request.get("stream_options") or {}).get("include_usage"):
-            yield {**self._chunk({}), "choices": [], "usage": self._usage()}, False
+                yield self._chunk({"tool_calls": [delta]})
+        if self.answer.has_end:
+            yield self._chunk({}, self._finish())
+            if (self.request.get("stream_options") or {}).get("include_usage"):
+                yield {**self._chunk({}), "choices": [], "usage": self._usage()}
 
     def _chunk(self, delta: Event, finish: str | None = None) -> Event:
         return self._response("chat.completion.chunk", {"delta": delta}, finish)
@@ -272,88 +243,89 @@ class Chat(Answered):
         return {**counts, "total_tokens": 1 + self.count}
 
     def body(self) -> Event:
-        message: Event = {"role": "assistant", "content": self.answer.text or None}
-        if self.answer.reasoning:
-            message["reasoning_content"] = self.answer.reasoning
+        texts = {_FIELDS[block.kind]: block.text for block in self.blocks if block.kind != "call"}
+        message: Event = {"role": "assistant", "content": None, **texts}
         if self.calls:
-            message["tool_calls"] = [_chat_call(call) for call in self.calls]
+            message["tool_calls"] = [_chat_call(block, block.text) for block in self.calls]
         response = self._response("chat.completion", {"message": message}, self._finish())
         return {**response, "usage": self._usage()}
 
 
-def _chat_call(call: Call) -> Event:
-    function = {"name": call.name, "arguments": call.text}
+_FIELDS: Final = {"reasoning": "reasoning_content", "text": "content"}
+
+
+def _chat_call(call: Block, arguments: str) -> Event:
+    function = {"name": call.name, "arguments": arguments}
     return {"id": call.id, "type": "function", "function": function}
 
 
 class Responses(Answered):
     """OpenAI's Responses API."""
 
-    def events(self) -> Iterator[TokenEvent]:
-        for number, (event, is_token) in enumerate(self._events()):
-            yield {**event, "sequence_number": number}, is_token
+    def events(self) -> Iterator[Event]:
+        for number, event in enumerate(self._events()):
+            yield {**event, "sequence_number": number}
 
-    def _events(self) -> Iterator[TokenEvent]:
+    def _events(self) -> Iterator[Event]:
         body = {**self.body(), "status": "in_progress", "output": [], "usage": None}
-        yield {"type": "response.created", "response": body}, False
-        for index, item in enumerate(self._items()):
+        yield {"type": "response.created", "response": body}
+        for index, block in enumerate(self.blocks):
+            item = _item(block)
             place = {"output_index": index}
-            yield {"type": "response.output_item.added", "item": _emptied(item), **place}, False
-            yield from self._item(item, {"item_id": item["id"], **place})
-            yield {"type": "response.output_item.done", "item": item, **place}, False
-        yield {"type": f"response.{self._status()}", "response": self.body()}, False
+            yield {"type": "response.output_item.added", "item": _emptied(item), **place}
+            yield from self._deltas(block, {"item_id": item["id"], **place})
+            if block.is_open:
+                return
+            yield {"type": "response.output_item.done", "item": item, **place}
+        if self.answer.has_end:
+            yield {"type": f"response.{self._status()}", "response": self.body()}
 
-    def _item(self, item: Event, place: Event) -> Iterator[TokenEvent]:
-        match item:
-            case {"arguments": text, "name": name}:
-                kind, last = "function_call_arguments", {"arguments": text, "name": name}
-            case {"summary": [{"text": text} as part]}:
-                kind, last = "reasoning_summary_text", {"text": text}
-                place = {**place, "summary_index": 0}
-                added = {"type": "response.reasoning_summary_part.added", **place}
-                yield {**added, "part": {**part, "text": ""}}, False
-            case {"content": [{"text": text} as part]}:
-                kind, last = "output_text", {"text": text}
-                place = {**place, "content_index": 0, "logprobs": []}
-                added = {"type": "response.content_part.added", **place}
-                yield {**added, "part": {**part, "text": ""}}, False
-        for token in tokens(text):
-            yield {"type": f"response.{kind}.delta", "delta": token, **place}, True
-        yield {"type": f"response.{kind}.done", **last, **place}, False
-
-    def _items(self) -> list[Event]:
-        items: list[Event] = []
-        if self.answer.reasoning:
-            summary = [{"type": "summary_text", "text": self.answer.reasoning}]
-            items.append({"type": "reasoning", "id": "rs_1", "summary": summary})
-        if self.answer.text:
-            part = {"type": "output_text", "text": self.answer.text, "annotations": []}
-            message = {"type": "message", "id": "msg_1", "role": "assistant", "content": [part]}
-            items.append({**message, "status": "completed"})
-        for call in self.calls:
-            item = {"type": "function_call", "id": f"fc_{call.id}", "call_id": call.id}
-            done = {"arguments": call.text, "status": "completed"}
-            items.append({**item, "name": call.name, **done})
-        return items
+    def _deltas(self, block: Block, place: Event) -> Iterator[Event]:
+        kind, last = "function_call_arguments", {"arguments": block.text, "name": block.name}
+        part: Event
+        if block.kind == "reasoning":
+            kind, last = "reasoning_summary_text", {"text": block.text}
+            place = {**place, "summary_index": 0}
+            part = {"type": "summary_text", "text": ""}
+            yield {"type": "response.reasoning_summary_part.added", **place, "part": part}
+        elif block.kind == "text":
+            kind, last = "output_text", {"text": block.text}
+            place = {**place, "content_index": 0, "logprobs": []}
+            part = {"type": "output_text", "text": "", "annotations": []}
+            yield {"type": "response.content_part.added", **place, "part": part}
+        for token in tokens(block.text):
+            yield {"type": f"response.{kind}.delta", "delta": token, **place}
+        if not block.is_open:
+            yield {"type": f"response.{kind}.done", **last, **place}
 
     def _status(self) -> str:
         return "incomplete" if self.is_cut else "completed"
 
     def body(self) -> Event:
         response = {"id": f"resp_{self.answer.id}", "object": "response", "created_at": 1}
-        options = {"parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "metadata": {}}
-        limits = {"temperature": 1.0, "top_p": 1.0, "instructions": None, "error": None}
-        about = {"model": self.model, "status": self._status(), "output": self._items()}
+        output = [_item(block) for block in self.blocks]
+        about = {"model": self.model, "status": self._status(), "output": output, "tools": []}
+        options = {"parallel_tool_calls": True, "tool_choice": "auto", "error": None}
         details = {"reason": "max_output_tokens"} if self.is_cut else None
         counts = {"input_tokens": 1, "output_tokens": self.count, "total_tokens": self.count + 1}
-        reasoning = {"reasoning_tokens": len(tokens(self.answer.reasoning))}
-        kinds = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": reasoning}
-        ended = {"incomplete_details": details, "usage": {**counts, **kinds}}
-        return {**response, **options, **limits, **about, **ended}
+        return {**response, **about, **options, "incomplete_details": details, "usage": counts}
 
     def error_event(self) -> Event:
         error = {"type": "error", "code": "server_error", "message": self.answer.message}
         return {**error, "param": None, "sequence_number": 0}
+
+
+def _item(block: Block) -> Event:
+    """Return an output item as it is when it is done."""
+    if block.kind == "reasoning":
+        summary = [{"type": "summary_text", "text": block.text}]
+        return {"type": "reasoning", "id": "rs_1", "summary": summary}
+    if block.kind == "text":
+        part = {"type": "output_text", "text": block.text, "annotations": []}
+        message = {"type": "message", "id": "msg_1", "role": "assistant", "content": [part]}
+        return {**message, "status": "completed"}
+    item = {"type": "function_call", "id": f"fc_{block.id}", "call_id": block.id}
+    return {**item, "name": block.name, "arguments": block.text, "status": "completed"}
 
 
 def _emptied(item: Event) -> Event:
@@ -365,68 +337,73 @@ def _emptied(item: Event) -> Event:
 class Messages(Answered):
     """Anthropic's Messages API."""
 
-    def events(self) -> Iterator[TokenEvent]:
+    def events(self) -> Iterator[Event]:
         body = {**self.body(), "content": [], "stop_reason": None}
-        yield {"type": "message_start", "message": body}, False
-        for index, (block, text) in enumerate(self._blocks()):
+        yield {"type": "message_start", "message": body}
+        for index, block in enumerate(self.blocks):
             place = {"index": index}
-            kind, key, start = _BLOCKS[block["type"]]
-            empty = {**block, **start}
-            yield {"type": "content_block_start", "content_block": empty, **place}, False
-            for token in tokens(text):
-                delta = {"type": kind, key: token}
-                yield {"type": "content_block_delta", "delta": delta, **place}, True
-            if key == "thinking":
-                delta = {"type": "signature_delta", "signature": block["signature"]}
-                yield {"type": "content_block_delta", "delta": delta, **place}, False
-            yield {"type": "content_block_stop", **place}, False
-        ended: Event = {"stop_reason": self._stop(), "stop_sequence": None}
-        usage = {"output_tokens": self.count}
-        yield {"type": "message_delta", "delta": ended, "usage": usage}, False
-        yield {"type": "message_stop"}, False
-
-    def _blocks(self) -> list[tuple[Event, str]]:
-        """Return the blocks of the content, each with its text."""
-        blocks: list[tuple[Event, str]] = []
-        if thought := self.answer.reasoning:
-            block = {"type": "thinking", "thinking": thought, "signature": "c2lnbmVk"}
-            blocks.append((block, thought))
-        if text := self.answer.text:
-            blocks.append(({"type": "text", "text": text}, text))
-        for call in self.calls:
-            arguments = call.arguments if isinstance(call.arguments, dict) else {}
-            tool = {"type": "tool_use", "id": call.id, "name": call.name, "input": arguments}
-            blocks.append((tool, call.text))
-        return blocks
+            kind, key, start = _DELTAS[block.kind]
+            empty = {**_content(block), **start}
+            yield {"type": "content_block_start", "content_block": empty, **place}
+            deltas = [{"type": kind, key: token} for token in tokens(block.text)]
+            if block.kind == "reasoning" and not block.is_open:
+                deltas.append({"type": "signature_delta", "signature": _SIGNATURE})
+            for delta in deltas:
+                yield {"type": "content_block_delta", "delta": delta, **place}
+            if not block.is_open:
+                yield {"type": "content_block_stop", **place}
+        if self.answer.has_end:
+            ended = {"stop_reason": self._stop(), "stop_sequence": None}
+            usage = {"output_tokens": self.count}
+            yield {"type": "message_delta", "delta": ended, "usage": usage}
+            yield {"type": "message_stop"}
 
     def _stop(self) -> str:
         return "max_tokens" if self.is_cut else "tool_use" if self.calls else "end_turn"
 
     def body(self) -> Event:
         message = {"id": f"msg_{self.answer.id}", "type": "message", "role": "assistant"}
-        about = {"model": self.model, "content": [block for block, _ in self._blocks()]}
+        about = {"model": self.model, "content": [_content(block) for block in self.blocks]}
         ended = {"stop_reason": self._stop(), "stop_sequence": None}
         usage = {"input_tokens": 1, "output_tokens": self.count}
         return {**message, **about, **ended, "usage": usage}
 
-    def error_event(self) -> Event:
-        return self.error(529)
-
     def error(self, status: int) -> Event:
-        kind = "overloaded_error" if status == 529 else "api_error"
+        kind = "invalid_request_error" if status < 500 else "api_error"
         error = {"type": kind, "message": self.answer.message}
         return {"type": "error", "error": error, "request_id": "req_1"}
 
 
-# Type of a block → the type of its deltas, their field, and what is empty at the start.
-_BLOCKS: Final[dict[str, tuple[str, str, Event]]] = {
-    "thinking": ("thinking_delta", "thinking", {"thinking": "", "signature": ""}),
+_SIGNATURE: Final = "c2lnbmVk"
+# Kind of a block → the type of its deltas, their field, and what is empty at the start.
+_DELTAS: Final[dict[str, tuple[str, str, Event]]] = {
+    "reasoning": ("thinking_delta", "thinking", {"thinking": "", "signature": ""}),
     "text": ("text_delta", "text", {"text": ""}),
-    "tool_use": ("input_json_delta", "partial_json", {"input": {}}),
+    "call": ("input_json_delta", "partial_json", {"input": {}}),
 }
-Provider = Chat | Responses | Messages
-# How the path of a request ends → the provider.
-PROVIDERS: Final[dict[str, type[Provider]]] = {
+
+
+def _content(block: Block) -> Event:
+    """Return a block of a message's content."""
+    if block.kind == "reasoning":
+        return {"type": "thinking", "thinking": block.text, "signature": _SIGNATURE}
+    if block.kind == "text":
+        return {"type": "text", "text": block.text}
+    value = _value(block.text)
+    return {"type": "tool_use", "id": block.id, "name": block.name, "input": value or {}}
+
+
+def _value(text: str | bytes) -> Any:
+    """Return the value of a JSON text; None if it is not JSON."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+Protocol = Chat | Responses | Messages
+# How the path of a request ends → the protocol.
+PROTOCOLS: Final[dict[str, type[Protocol]]] = {
     "/chat/completions": Chat,
     "/responses": Responses,
     "/messages": Messages,
@@ -440,26 +417,23 @@ PROVIDERS: Final[dict[str, type[Provider]]] = {
 class Exchange:
     """One request and how much of the response was sent. Other threads may look at any time.
 
-    The names of `headers` are in lower case. `tokens` is how many were sent. `left` is set when the
-    client closed the connection before the response had ended, `ended` when nothing more will be
-    sent, for whatever reason.
+    The names of `headers` are in lower case. `sent` counts the pieces of the body that were sent:
+    of a stream, its events. `left` is set when the client closed the connection before the response
+    had ended, `ended` when nothing more will be sent, for whatever reason.
     """
 
     method: str
     target: str
     headers: Mapping[str, str]
     body: bytes
-    tokens: int = 0
+    sent: int = 0
     left: threading.Event = field(default_factory=threading.Event)
     ended: threading.Event = field(default_factory=threading.Event)
 
     @property
     def json(self) -> Any:
         """The JSON of the request's body; None if it is not JSON."""
-        try:
-            return json.loads(self.body)
-        except ValueError:
-            return None
+        return _value(self.body)
 
 
 Reply = Script | FakeAnswer | Callable[[Exchange], Script | FakeAnswer]
@@ -499,11 +473,6 @@ class Upstream:
         if self._errors:
             raise self._errors[0]
 
-    @property
-    def tokens(self) -> int:
-        """How many tokens were sent, in all exchanges."""
-        return sum(exchange.tokens for exchange in self.exchanges)
-
     def reply_to(self, exchange: Exchange) -> Script:
         """Note the exchange and return the script of its response."""
         with self._lock:
@@ -533,14 +502,9 @@ class _Server(ThreadingHTTPServer):
         """Ignore clients that left: that is not a failure of the server."""
 
 
-class _Left(Exception):
-    """The client has closed the connection, or the server is closing."""
-
-
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: _Server
-    connection: socket.socket
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("content-length") or 0))
@@ -548,7 +512,7 @@ class _Handler(BaseHTTPRequestHandler):
         exchange = Exchange(self.command, self.path, headers, body)
         try:
             self._send(exchange, self.server.upstream.reply_to(exchange))
-        except (OSError, _Left):
+        except OSError:
             if not self.server.upstream.closing.is_set():
                 exchange.left.set()
         finally:
@@ -565,25 +529,16 @@ class _Handler(BaseHTTPRequestHandler):
         with DefaultSelector() as selector:
             selector.register(self.connection, EVENT_READ)
             for step in script.steps:
-                if isinstance(step, Cut):
-                    self._cut(step)
-                    return
                 self._wait(selector, 0 if isinstance(step, bytes) else step)
                 if isinstance(step, bytes) and step:
                     # Counted before it is sent, so that a reader of it finds it counted.
-                    exchange.tokens += isinstance(step, Token)
+                    exchange.sent += 1
                     self.wfile.write(b"%x\r\n%b\r\n" % (len(step), step))
-        self.wfile.write(b"0\r\n\r\n")
-
-    def _cut(self, cut: Cut) -> None:
-        if cut is Cut.RESET:
-            # Closed without lingering, a connection is reset.
-            linger = struct.pack("ii", 1, 0)
-            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
-            self.connection.close()
+        if not script.breaks:
+            self.wfile.write(b"0\r\n\r\n")
 
     def _wait(self, selector: BaseSelector, seconds: float) -> None:
-        """Wait so long; raise _Left if the client leaves, or the server closes."""
+        """Wait so long; raise an OSError if the client leaves, or the server closes."""
         until = time.monotonic() + seconds
         while not self.server.upstream.closing.is_set():
             left = until - time.monotonic()
@@ -591,7 +546,7 @@ class _Handler(BaseHTTPRequestHandler):
                 break  # the end of the connection: each has one request
             if left <= 0:
                 return
-        raise _Left
+        raise ConnectionAbortedError
 
     def log_message(self, format: str, *args: Any) -> None:
         """Print nothing about requests."""

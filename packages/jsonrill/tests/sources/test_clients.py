@@ -159,14 +159,14 @@ def test_a_break_closes_the_connection(client: str) -> None:
         items, error = read(client, upstream, first)
         assert (len(items), error) == (1, None)
         assert upstream.exchanges[0].left.wait(60)
-        assert upstream.exchanges[0].tokens < 250
+        assert upstream.exchanges[0].sent < 250
 
 
 @few(6)
 @every_client
 def test_the_errors_of_a_client_pass_unchanged(client: str) -> None:
     """A connection that breaks; an error that the provider reports is the client's, too."""
-    with Upstream(FakeAnswer(TEXT, ending="reset", after=3, pace=0.02)) as upstream:
+    with Upstream(FakeAnswer(TEXT, ending="break", after=3, pace=0.02)) as upstream:
         values, error = read(client, upstream, jsonrill.values)
         assert error is not None and not isinstance(error, jsonrill.JsonrillError)
         assert values
