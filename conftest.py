@@ -35,7 +35,9 @@ settings.load_profile("jsonrill")
 GROUPS = {"page/tests/browser": "browser"}
 # Tests of the library that start processes or threads, load client libraries, measure, or try very
 # many inputs.
-SLOW = re.compile(r"/(cli|sources|testing)/|_(clients|costs?|threads|typing)\.py$")
+SLOW = re.compile(
+    r"/(cli|sources)/|_(clients|costs?|messages|testing|threads|typing|wire_page)\.py$"
+)
 
 
 @pytest.hookimpl(tryfirst=True)
