@@ -29,7 +29,7 @@ from jsonrill.sources.answer import AnswerText
 from jsonrill.stages import FragmentStage
 from jsonrill.toolcalls import ToolCallEvents
 
-from .options import BadOption, Options, ViewOptions
+from .options import Options
 from .records import End, Record
 
 Steps = Iterator[list[str]]
@@ -83,7 +83,7 @@ class Rendering:
     # Whether the last event is CLOSE; streams for others' clients end in their own way.
     closes = True
 
-    def __init__(self, options: Options, view: ViewOptions) -> None: ...
+    def __init__(self, options: Options) -> None: ...
 
     def feed(self, record: Record) -> Steps:
         """Yield the data of the events that a record adds, step by step."""
@@ -108,7 +108,7 @@ class Rendering:
 class Text(Rendering):
     """The text of the document in pieces; subclasses have a stage that reads it."""
 
-    def __init__(self, options: Options, view: ViewOptions) -> None:
+    def __init__(self, options: Options) -> None:
         self._source = TextSource(options)
         self._stage: Any = Stage()
         self._is_over = False
@@ -155,9 +155,9 @@ class Text(Rendering):
 
 
 class Updates(Text):
-    def __init__(self, options: Options, view: ViewOptions) -> None:
-        super().__init__(options, view)
-        self._stage = PartialStream(**view.of_updates(options))
+    def __init__(self, options: Options) -> None:
+        super().__init__(options)
+        self._stage = PartialStream(**options.of("updates"))
 
     def _encode(self, items: Any) -> list[str]:
         return [update.to_json() for update in items]
@@ -166,8 +166,8 @@ class Updates(Text):
 class Fragments(Text):
     """One event per piece of text: a list of its fragments."""
 
-    def __init__(self, options: Options, view: ViewOptions) -> None:
-        super().__init__(options, view)
+    def __init__(self, options: Options) -> None:
+        super().__init__(options)
         self._stage = FragmentStage(options.of("document"))
 
     def _encode(self, items: Any) -> list[str]:
@@ -177,8 +177,8 @@ class Fragments(Text):
 class Deltas(Text):
     """The messages of the wire for growing JSON."""
 
-    def __init__(self, options: Options, view: ViewOptions) -> None:
-        super().__init__(options, view)
+    def __init__(self, options: Options) -> None:
+        super().__init__(options)
         self._stage = TextSender(**options.of("document"))
 
     def fail(self, problem: Problem) -> list[str]:
@@ -192,10 +192,10 @@ class Deltas(Text):
 class Answer(Rendering):
     """The tool calls in a provider's events, or the parts of the answer."""
 
-    def __init__(self, options: Options, view: ViewOptions) -> None:
+    def __init__(self, options: Options) -> None:
         self._source = TextSource(options)
         self._stage: Any = Parts(**options.of("calls"))
-        if view.format == "calls":
+        if options.format == "calls":
             self._stage = ToolCallEvents(ToolCalls(**options.of("calls")))
 
     def feed(self, record: Record) -> Steps:
@@ -215,10 +215,10 @@ class ClientEvents(Updates):
 
     closes = False
 
-    def __init__(self, options: Options, view: ViewOptions) -> None:
-        super().__init__(options, view)
-        ids = {"thread": view.thread, "run": view.run} if view.format == "ag-ui" else {}
-        self._dialect = DIALECTS[view.format](**options.of("calls"), **ids)
+    def __init__(self, options: Options) -> None:
+        super().__init__(options)
+        ids = options.of("ag-ui") if options.format == "ag-ui" else {}
+        self._dialect = DIALECTS[options.format](**options.of("calls"), **ids)
 
     def feed(self, record: Record) -> Steps:
         if record.input != "events":
@@ -259,12 +259,9 @@ _RENDERINGS: Final[dict[str, type[Rendering]]] = {
 }
 
 
-def rendering(options: Options, view: ViewOptions) -> Rendering:
-    """Return the rendering for a reader; BadOption if the choices do not fit together."""
-    try:
-        return _RENDERINGS[view.format](options, view)
-    except (ValueError, TypeError, JsonrillError) as error:
-        raise BadOption(str(error)) from error
+def rendering(options: Options) -> Rendering:
+    """Return the rendering for a reader."""
+    return _RENDERINGS[options.format](options)
 
 
 def current_value(records: Sequence[Record], end: End | None, options: Options) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, get_args
 
 from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, with_config
@@ -23,20 +22,15 @@ Format = Literal[
 FORMATS: Final = get_args(Format)
 Send = Literal["data", "delta", "both"]
 SCHEMA_BYTES: Final = 64 << 10
+# The options that fit some modes only.
+OF_MODE: Final = ("partial_numbers", "early_literals", "zero_values", "only_complete")
 # The options that each stage takes.
 STAGES: Final = {
     "document": ("repair", "prefix"),
-    "updates": (
-        *("mode", "entity", "schema", "send", "repair", "prefix"),
-        *("partial_numbers", "early_literals", "zero_values", "only_complete"),
-    ),
+    "updates": ("mode", "entity", "schema", "send", "repair", "prefix", *OF_MODE),
     "text": ("eager", "null", "on_revision", "numbers"),
     "calls": ("provider", "schemas", "repair"),
-}
-# The options of updates that need one of these modes.
-_MODE_OPTIONS: Final = {
-    "PROGRESSIVE": ("zero_values", "only_complete"),
-    "REALTIME": ("partial_numbers", "early_literals", "zero_values", "only_complete"),
+    "ag-ui": ("thread", "run"),
 }
 
 
@@ -46,21 +40,33 @@ def _spelled(mode: Any) -> Any:
 
 _MODES = Literal["BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME"]
 Mode = Annotated[_MODES, BeforeValidator(_spelled)]
-_STRICT: Final = ConfigDict(extra="forbid", strict=True)
 
 
 class BadOption(ValueError):
     """An option is unknown, or its value is not allowed."""
 
 
-class RunOptions(TypedDict, total=False):
-    """How the records of a log are read; the options of the library's stages."""
+class Choices(TypedDict, total=False):
+    """What a reader gets; `thread` and `run` are ids for AG-UI."""
 
-    input: Input
+    format: Format
     mode: Mode | dict[str, Mode]
     entity: str | list[str] | dict[str, str] | None
-    schema: Any
     send: Send
+    thread: str
+    run: str
+
+
+@with_config(ConfigDict(extra="forbid", strict=True))
+class StreamOptions(Choices, total=False):
+    """How the records of a log are read; most are options of the library's stages.
+
+    `lease`: a producer that is silent for so many seconds is lost. `keep`: the seconds that the log
+    is kept after its last record.
+    """
+
+    input: Input
+    schema: Any
     partial_numbers: bool
     early_literals: bool
     zero_values: bool
@@ -73,45 +79,22 @@ class RunOptions(TypedDict, total=False):
     numbers: Literal["growing", "final"]
     provider: str
     schemas: dict[str, Any] | None
-
-
-@with_config(_STRICT)
-class StreamOptions(RunOptions, total=False):
-    """The same for a stream of the server. `lease`: a producer that is silent for so many seconds
-    is lost. `keep`: the seconds that the stream is kept after its last record."""
-
     lease: Annotated[float, Field(ge=1, le=86_400)] | None
     keep: Annotated[float, Field(ge=1)] | None
 
 
-class EventOptions(TypedDict, total=False):
-    """What a reader gets, besides the format; `thread` and `run` are ids for AG-UI."""
-
-    mode: Mode | dict[str, Mode]
-    entity: str | None
-    send: Send
-    thread: str
-    run: str
-
-
-@with_config(_STRICT)
-class ReaderOptions(EventOptions, total=False):
-    """The same with the format."""
-
-    format: Format
-
-
-_STREAM: Final = TypeAdapter[StreamOptions](StreamOptions)
-_READER: Final = TypeAdapter[ReaderOptions](ReaderOptions)
+_OPTIONS: Final = TypeAdapter[StreamOptions](StreamOptions)
 
 
 class Options:
     """The options of one stream, checked."""
 
     def __init__(self, given: Mapping[str, Any]) -> None:
-        self.given = _checked(_STREAM, given)
+        self.given = _checked(given)
         self.input: Input = self.given.get("input", "text")
         self.provider: str = self.given.get("provider", "auto")
+        format = "calls" if self.input == "events" else "updates"
+        self.format: Format = self.given.get("format", format)
         schemas = [self.given.get(name) for name in ("schema", "schemas")]
         if any(schemas) and len(json.dumps(schemas)) > SCHEMA_BYTES:
             raise BadOption(f"schemas have at most {SCHEMA_BYTES} bytes")
@@ -126,60 +109,27 @@ class Options:
     def of(self, stage: str) -> dict[str, Any]:
         return {name: self.given[name] for name in STAGES[stage] if name in self.given}
 
+    def with_choices(self, choices: Mapping[str, Any]) -> Options:
+        """Return the options for a reader, without the creator's for another mode or entity."""
+        chosen, mode = _checked(choices), self.given.get("mode", "REALTIME")
+        is_other = chosen.get("mode", mode) != mode or ("entity" in chosen and type(mode) is dict)
+        left_out = ("mode", *OF_MODE) if is_other else ()
+        kept = {name: value for name, value in self.given.items() if name not in left_out}
+        return Options({**kept, **chosen})
+
     @classmethod
     def stored(cls, given: Any) -> Options:
-        """Read stored options, maybe of a later version; those that are not known are left out."""
-        given = given if isinstance(given, dict) else {}
+        """Return options from a store, where they may be damaged, or of a later version."""
         try:
-            return cls(
-                {name: given[name] for name in StreamOptions.__annotations__ if name in given}
-            )
+            return cls(given)
         except BadOption as error:
             log.warning("the options of a stream are left out: %s", error)
             return cls({})
 
 
-@dataclass(frozen=True, slots=True)
-class ViewOptions:
-    """What a reader gets. Modes by name are pairs, so that equal options are one key."""
-
-    format: Format = "updates"
-    mode: str | tuple[tuple[str, str], ...] = "REALTIME"
-    send: Send = "data"
-    entity: str | None = None
-    thread: str = ""
-    run: str = ""
-
-    @classmethod
-    def of(cls, chosen: Mapping[str, Any], stream: Options) -> ViewOptions:
-        """Return what a reader has chosen; the options of the stream are the defaults."""
-        defaults: dict[str, Any] = {
-            "format": "calls" if stream.input == "events" else "updates",
-            **{name: stream.given[name] for name in ("mode", "send") if name in stream.given},
-        }
-        # Modes by name are for the stream's own entities.
-        if "entity" in chosen and isinstance(defaults.get("mode"), dict):
-            del defaults["mode"]
-        options = _checked(_READER, {**defaults, **chosen})
-        if isinstance(options.get("mode"), dict):
-            options["mode"] = tuple(options["mode"].items())
-        return cls(**options)
-
-    def of_updates(self, stream: Options) -> dict[str, Any]:
-        """Return the options of `PartialStream`."""
-        entity = {} if self.entity is None else {"entity": self.entity}
-        mode = self.mode if isinstance(self.mode, str) else dict(self.mode)
-        options = {**stream.of("updates"), "mode": mode, "send": self.send, **entity}
-        # The creator's options for another mode than the reader's do not apply.
-        modes = {mode} if isinstance(mode, str) else {*mode.values(), "REALTIME"}
-        used = {name for mode in modes for name in _MODE_OPTIONS.get(mode, ())}
-        unused = {*_MODE_OPTIONS["REALTIME"]} - used
-        return {name: value for name, value in options.items() if name not in unused}
-
-
-def _checked(kind: TypeAdapter[Any], options: Mapping[str, Any]) -> dict[str, Any]:
+def _checked(options: Any) -> dict[str, Any]:
     try:
-        return dict(kind.validate_python(dict(options)))
+        return dict(_OPTIONS.validate_python(options))
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         message = first["msg"].replace("Input should be", "expected")

@@ -18,7 +18,7 @@ from jsonrill.eventstream import DONE, encode_event
 
 from .formats import VERSION, Rendering, rendering
 from .log import Head, Lost, Row, Store, StoreError, StoreUnavailable, cancel, wait_for
-from .options import Options, ViewOptions
+from .options import Options
 from .records import GONE, LOG_LOST, SLICE, End, Record, from_bytes
 
 log = logging.getLogger("jsonrill_server")
@@ -273,7 +273,7 @@ class Replays:
     def __init__(self, store: Store, idle: Idle) -> None:
         self._store = store
         self._idle = idle
-        self._shared: dict[tuple[str, str, ViewOptions], Replay] = {}
+        self._shared: dict[tuple[str, str, str], Replay] = {}
         self._slots = asyncio.Semaphore(SLOTS)
 
     async def read(
@@ -282,20 +282,19 @@ class Replays:
         head: Head,
         position: Position,
         options: Options,
-        view: ViewOptions,
         lease: float,
     ) -> AsyncGenerator[bytes]:
         """Yield the events after a position, to the end; StoreUnavailable if the store is down."""
         if position.version != VERSION:
             yield encode_event("[RESTART]", event="RESTART")
             position = Position()
-        name = (key, head.log, view)
+        name = (key, head.log, repr(options.given))
         while True:
             replay = self._shared.get(name)
             number = None if replay is None else replay.find(position)
             if replay is None or number is None:
                 rows = follow(self._store, key, head.log, position, lease, self._idle)
-                work = rendering(options, view)
+                work = rendering(options)
                 replay, number = Replay(rows, work, head.log, position, self._slots), 1
             replay.readers += 1
             try:
@@ -319,7 +318,7 @@ class Replays:
                         del self._shared[name]
                     await replay.close()
 
-    def _share(self, name: tuple[str, str, ViewOptions], replay: Replay) -> Replay:
+    def _share(self, name: tuple[str, str, str], replay: Replay) -> Replay:
         """Return the replay with which a reader of this one continues."""
         shared = self._shared.get(name)
         if shared is None or shared.is_broken or shared.position.place < replay.position.place:

@@ -25,7 +25,7 @@ from jsonrill.eventstream import SSEDecoder, ends_stream
 
 from .lifecycle import Lifecycle, Limits, Source
 from .log import Head, Lost, NewLog, State, Store, StoreUnavailable, open_store
-from .options import EventOptions, Format, Options, RunOptions, ViewOptions
+from .options import Choices, Options, StreamOptions
 from .read import Position, Replays
 from .records import CANCELLED, End
 from .result import Meta, OnEnd, Run, read_end, read_run
@@ -136,7 +136,7 @@ class Runs:
         on_end: OnEnd | None = None,
         replace: bool = True,
         sse: bool = False,
-        **options: Unpack[RunOptions],
+        **options: Unpack[StreamOptions],
     ) -> bool:
         """Start a run: log what a source yields. Return True if it was started.
 
@@ -213,7 +213,7 @@ class Runs:
         return await read_run(self.store, log_name(key))
 
     async def events(
-        self, key: str, *, after: str = "", format: Format = "raw", **options: Unpack[EventOptions]
+        self, key: str, *, after: str = "", **choices: Unpack[Choices]
     ) -> AsyncGenerator[RunEvent]:
         """Yield the events of a run, from the beginning or after an id, to its end.
 
@@ -226,10 +226,9 @@ class Runs:
             raise LookupError(f"there is no run under {key!r}")
         head, meta = found
         if not position.is_end(head):
-            stream = Options.stored(meta.options)
-            view = ViewOptions.of({**options, "format": format}, stream)
+            options = Options.stored(meta.options).with_choices({"format": "raw", **choices})
             decoder = SSEDecoder(limit=1 << 30)
-            reading = self.replays.read(name, head, position, stream, view, meta.lease)
+            reading = self.replays.read(name, head, position, options, meta.lease)
             async with aclosing(reading):
                 async for chunk in reading:
                     for event in decoder.feed(chunk):
@@ -244,9 +243,8 @@ class Runs:
         request: Any,
         key: str,
         *,
-        format: Format = "raw",
         replay: bool | None = None,
-        **options: Unpack[EventOptions],
+        **choices: Unpack[Choices],
     ) -> Any:
         """Return the response to a request of Starlette, FastAPI or Django (ASGI).
 
@@ -257,8 +255,8 @@ class Runs:
         """
         from .web import reply
 
-        chosen = {**options, "format": format}
-        ViewOptions.of(chosen, Options({}))  # wrong options are raised here
+        choices = {"format": "raw", **choices}
+        Options(choices)  # wrong options are raised here
         is_django = hasattr(request, "META")
         query = request.GET if is_django else getattr(request, "query_params", None)
         if query is None:
@@ -267,10 +265,10 @@ class Runs:
         if not hasattr(request, "scope"):
             raise TypeError("this request came by WSGI: event streams of runs need Django on ASGI")
         if replay is None:
-            replay = not (format == "ai-sdk" and request.method == "GET")
+            replay = not (choices["format"] == "ai-sdk" and request.method == "GET")
         after = request.headers.get("last-event-id") or query.get("after") or ""
         is_head = request.method == "HEAD"
-        response = await reply(self, log_name(key), chosen, after, replay=replay, is_head=is_head)
+        response = await reply(self, log_name(key), choices, after, replay=replay, is_head=is_head)
         if not is_django:
             return response
         from .django import django_response

@@ -42,7 +42,7 @@ from .log import (
     StoreFull,
     TooManyLogs,
 )
-from .options import BadOption, Format, Options, Send, StreamOptions
+from .options import BadOption, Format, Mode, Options, Send, StreamOptions
 from .produce import Writer
 from .read import Position
 from .records import CANCELLED, End, Record, end_of_answer, to_bytes
@@ -77,7 +77,7 @@ class Choice(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     format: Format | None = None
-    mode: str | None = None
+    mode: Mode | None = None
     entity: str | None = None
     send: Send | None = None
     after: str = ""

@@ -9,6 +9,8 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
 from starlette.background import BackgroundTask
@@ -22,7 +24,7 @@ from jsonrill.starlette import HEADERS
 
 from .formats import Rendering, rendering
 from .log import Lost, StoreError, StoreUnavailable, cancel
-from .options import Options, ViewOptions
+from .options import Options
 from .read import Position
 from .records import UNAVAILABLE, End
 
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
     from .runs import Runs
 
 STOPPED: Final = End("error", "STOPPED", "the server was stopped before the end: read it again")
-TOO_SLOW: Final = End("error", "LIMIT_EXCEEDED", "the client takes nothing: read it again")
 # The name of the ASGI extension with which our own server cuts a connection.
 ABORT: Final = "jsonrill.abort"
 
@@ -78,19 +79,18 @@ async def reply(
         return Response(status_code=204)
     if runs.readers >= runs.limits.readers:
         return problem(429, "TOO_MANY", "there are too many readers")
-    options = Options.stored(meta.options)
-    view = ViewOptions.of(chosen, options)
-    work = rendering(options, view)
-    dialect = DIALECTS.get(view.format)
+    options = Options.stored(meta.options).with_choices(chosen)
+    work = rendering(options)
+    dialect = DIALECTS.get(options.format)
     headers = {**HEADERS, **(dialect.headers if dialect else {})}
     if is_head:
         return Response(headers=headers)
-    source = runs.replays.read(name, head, position or Position(), options, view, meta.lease)
+    source = runs.replays.read(name, head, position or Position(), options, meta.lease)
     return EventResponse(runs, source, work, headers, resumes=position is not None)
 
 
 class EventResponse(Response):
-    """Sends the events of one reader as they come, and a heartbeat in every silence."""
+    """Sends the events of one reader as they come."""
 
     def __init__(
         self,
@@ -108,89 +108,84 @@ class EventResponse(Response):
         self._work = work
         # Clients that resume need no word about an end that is not the stream's.
         self._resumes = resumes or work.closes
-        # Since when something is being sent, and when the last piece was sent.
-        self._sending: float | None = None
-        self._sent = 0.0
+        self._tick = min(1.0, runs.limits.heartbeat / 2, runs.limits.send_timeout / 2)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        clock = asyncio.get_running_loop().time
+        since = inf  # when the piece that is being sent was given to the client
+
+        async def send_pieces() -> None:
+            nonlocal since
+            async with aclosing(self.pieces()) as pieces:
+                async for piece in pieces:
+                    since = clock()
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+                    since = inf
+
         start = {"status": self.status_code, "headers": self.raw_headers}
-        gone = asyncio.create_task(_gone(receive))
+        await send({"type": "http.response.start", **start})
+        gone, sender = asyncio.create_task(_gone(receive)), asyncio.create_task(send_pieces())
         try:
-            await send({"type": "http.response.start", **start})
-            end = await self._read(gone, send)
-            if end is TOO_SLOW and (abort := scope.get("extensions", {}).get(ABORT)):
-                abort()
-                await asyncio.wait({gone}, timeout=1.0)
-            elif not gone.done():
-                body = b"" if end is None else self._interruption(end)
-                ending = asyncio.ensure_future(send({"type": "http.response.body", "body": body}))
-                await asyncio.wait({ending, gone}, return_when=asyncio.FIRST_COMPLETED)
-                await cancel(ending)
+            while not await _first(gone, sender, timeout=self._tick):
+                patience = 1.0 if self._runs.is_stopping else self._runs.limits.send_timeout
+                if clock() - since > patience:
+                    await cancel(sender)
+                    if abort := scope.get("extensions", {}).get(ABORT):
+                        abort()
+            if sender.done() and not sender.cancelled():
+                sender.result()
+            await cancel(sender)
+            ending = asyncio.ensure_future(send({"type": "http.response.body", "body": b""}))
+            await _first(gone, ending)
+            await cancel(ending)
+        except OSError:
+            pass  # the client has gone
         finally:
-            await cancel(gone)
+            await cancel(sender, gone)
         if self.background is not None:
             await self.background()
 
-    async def _read(self, gone: asyncio.Task[None], send: Send) -> End | None:
-        """Send the events. Return why the response ends: None at their end, or without a client."""
-        sender = asyncio.create_task(self._send_all(send))
+    async def pieces(self) -> AsyncGenerator[bytes]:
+        """Yield the events, and a heartbeat in every silence."""
+        limits, clock = self._runs.limits, asyncio.get_running_loop().time
         self._runs.readers += 1
         try:
-            return await self._watch(sender, gone, send)
+            yield b": open\n"
+            if self._work.closes:  # not the same for all, or they would come back together
+                yield b"retry: %d\n" % (limits.retry * random.uniform(0.75, 1.25))
+            while True:
+                coming = asyncio.ensure_future(anext(self._source, b""))
+                due = clock() + limits.heartbeat
+                try:
+                    while not coming.done():
+                        if self._runs.is_stopping:
+                            yield self._interruption(STOPPED)
+                            return
+                        if clock() >= due:
+                            yield HEARTBEAT
+                            due = clock() + limits.heartbeat
+                        await asyncio.wait({coming}, timeout=self._tick)
+                finally:
+                    await cancel(coming)
+                if not (data := coming.result()):
+                    return
+                yield data
+        except StoreUnavailable:
+            yield self._interruption(UNAVAILABLE)
         finally:
             self._runs.readers -= 1
-            await cancel(sender)
             await self._source.aclose()
-
-    async def _send_all(self, send: Send) -> None:
-        try:
-            await self._send(send, b": open\n")
-            if self._work.closes:  # not the same for all, or they would come back together
-                retry = self._runs.limits.retry * random.uniform(0.75, 1.25)
-                await self._send(send, b"retry: %d\n" % retry)
-            async for data in self._source:
-                await self._send(send, data)
-        except StoreUnavailable:
-            await self._send(send, self._interruption(UNAVAILABLE))
-        except OSError:
-            pass  # the client has gone
-
-    async def _send(self, send: Send, data: bytes) -> None:
-        clock = asyncio.get_running_loop().time
-        self._sending = clock()
-        await send({"type": "http.response.body", "body": data, "more_body": True})
-        self._sending, self._sent = None, clock()
 
     def _interruption(self, end: End) -> bytes:
         """Return what is sent when the response ends before its stream."""
-        if self._resumes:
-            return b""
-        return b"".join(encode_event(text) for text in self._work.interrupt(end.error or {}))
+        problem = {} if self._resumes else end.error
+        return b"".join(map(encode_event, self._work.interrupt(problem))) if problem else b""
 
-    async def _watch(
-        self, sender: asyncio.Task[None], gone: asyncio.Task[None], send: Send
-    ) -> End | None:
-        """Send heartbeats, and notice what ends the response."""
-        limits, clock = self._runs.limits, asyncio.get_running_loop().time
-        tick = min(1.0, limits.heartbeat / 2, limits.send_timeout / 2)
-        tasks = {sender, gone}
-        self._sent = clock()
-        while not self._runs.is_stopping:
-            done, _ = await asyncio.wait(tasks, timeout=tick, return_when=asyncio.FIRST_COMPLETED)
-            if done:
-                if sender in done:
-                    sender.result()
-                return None
-            if self._sending is not None:
-                if clock() - self._sending > limits.send_timeout:
-                    return TOO_SLOW
-            elif clock() - self._sent >= limits.heartbeat:
-                try:
-                    async with asyncio.timeout(limits.send_timeout):
-                        await self._send(send, HEARTBEAT)
-                except TimeoutError:
-                    return TOO_SLOW
-        return STOPPED
+
+async def _first(*tasks: asyncio.Future[Any], timeout: float | None = None) -> bool:
+    """Wait until one of the tasks has ended; False if none has in this time."""
+    done, _ = await asyncio.wait(tasks, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+    return bool(done)
 
 
 async def _gone(receive: Receive) -> None:

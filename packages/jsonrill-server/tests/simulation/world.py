@@ -14,7 +14,7 @@ from typing import Any, Final
 from jsonrill.eventstream import SSEDecoder, SSEEvent
 from jsonrill_server.formats import rendering
 from jsonrill_server.log import Lost, State, StoreError
-from jsonrill_server.options import FORMATS, Options, ViewOptions
+from jsonrill_server.options import FORMATS, Options
 from jsonrill_server.read import Position, render
 from jsonrill_server.records import End, Record, from_bytes
 from jsonrill_server.result import Meta, Run
@@ -236,10 +236,9 @@ class World:
         if position.is_end(head):
             client.end = "204"
             return
-        options = Options.stored(meta.options)
-        wanted = ViewOptions.of({"format": client.format}, options)
+        options = Options.stored(meta.options).with_choices({"format": client.format})
         decoder = SSEDecoder()
-        chunks = runs.replays.read(name, head, position, options, wanted, meta.lease)
+        chunks = runs.replays.read(name, head, position, options, meta.lease)
         try:
             async for chunk in chunks:
                 for event in decoder.feed(chunk):
@@ -373,10 +372,9 @@ class World:
                 raise Violation(f"on_end was called with {told}, the end is {end}")
 
     def _check_client(self, client: Client) -> None:
-        wanted = ViewOptions.of({"format": client.format}, Options.stored({}))
         logs = [self.store._logs[log_name(client.key)], *self.failed_over.get(client.key, ())]
         # A reader may have had all of a log before its end was lost.
-        expected = [_rendered(log, wanted) for log in logs if log is not None]
+        expected = [_rendered(log, client.format) for log in logs if log is not None]
         has_lost = client.end not in ("CLOSE", "204")
         if has_lost and client.key not in self.failed_over:
             raise Violation(f"{client} was told of a loss")
@@ -395,9 +393,10 @@ async def _opened(runs: Runs) -> None:
         await asyncio.sleep(0.2)
 
 
-def _rendered(log: Any, wanted: ViewOptions) -> list[tuple[str, str]]:
+def _rendered(log: Any, format: str) -> list[tuple[str, str]]:
     """Return the events that a reader gets who is not disturbed."""
-    work = rendering(Options.stored(Meta.parse(log.new.meta).options), wanted)
+    options = Options.stored(Meta.parse(log.new.meta).options)
+    work = rendering(options.with_choices({"format": format}))
     events = []
     decoder = SSEDecoder()
     for row in log.rows:
