@@ -9,10 +9,8 @@ from typing import Any, Protocol
 
 from databases import SYNCED, PostgresServer, RedisServer
 
-from jsonrill_server.log import KINDS as _KINDS
-
 # The schemes of URLs, one for each kind of store.
-KINDS = tuple(_KINDS)
+KINDS = ("memory", "sqlite", "redis", "postgresql")
 # Those that have a server, which can die.
 SERVED = tuple(kind for kind in KINDS if kind not in ("memory", "sqlite"))
 

@@ -392,10 +392,8 @@ ENDS = [
     (Refused(status=404), "SOURCE_REFUSED"),
     (Refused(status_code=503), "SOURCE_FAILED"),
     (Refused(code="x", response=Refused(status_code=429)), "RATE_LIMITED"),
-    (Refused(response={"ResponseMetadata": {"HTTPStatusCode": 403}}), "UNAUTHORIZED"),
     (TimeoutError(), "SOURCE_TIMEOUT"),
     (ValueError("secret"), "SOURCE_FAILED"),
-    (ExceptionGroup("many", [Refused(status_code=429)]), "RATE_LIMITED"),
     (SystemExit(), "SOURCE_FAILED"),
 ]
 

@@ -24,7 +24,7 @@ PLAIN = {"content-type": "text/plain"}
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    settings = {"head_timeout": 0.5, "send_timeout": 1.0, "heartbeat": 0.3, "keep_alive": 1}
+    settings = {"head_timeout": 0.5, "send_timeout": 1.0, "heartbeat": 0.3}
     with Server(tmp_path_factory.mktemp("serve"), **settings) as running:
         yield running
 

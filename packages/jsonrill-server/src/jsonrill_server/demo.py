@@ -10,7 +10,7 @@ import asyncio
 import json
 import re
 import secrets
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any, Final
 
@@ -106,27 +106,23 @@ def answer_to(path: str, body: dict[str, Any]) -> FakeAnswer:
             raise InvalidRequest(f"Missing required parameter: '{name}'", name)
     answer = _compose(body)
     names = ("max_completion_tokens", "max_tokens", "max_output_tokens")
-    limit = next((body[name] for name in names if body.get(name) is not None), None)
+    limit = next((body[name] for name in names if body.get(name) is not None), 1 << 30)
     texts = (answer.reasoning, answer.text, *(call.text for call in answer.calls))
-    if limit is not None and limit < sum(-(-len(text) // 4) for text in texts):
+    if limit < sum(-(-len(text) // 4) for text in texts):
         return replace(answer, ending="length", after=limit)
     return answer
 
 
 def _compose(body: dict[str, Any]) -> FakeAnswer:
-    history = body.get("messages") or body.get("input") or ""
+    history = body.get("messages") or body["input"]
     messages = [{"role": "user", "content": history}] if isinstance(history, str) else history
-    prompt, called, results = _conversation(messages)
-    names = _names(prompt)
-    is_thinking = (body.get("thinking") or {}).get("type") in ("enabled", "adaptive")
-    reasoning = "A short answer will do, the same each time."
-    if not (is_thinking or (body.get("reasoning") or {}).get("summary")):
-        reasoning = ""
-    calls = [
-        Call(tool, arguments, f"call_{len(called) + number}")
-        for number, (tool, arguments) in enumerate(_calls(body, prompt, names, called, results), 1)
-    ]
-    if calls:
+    prompt, results = _conversation(messages)
+    # Names are words that begin with a capital inside a sentence.
+    found = re.findall(r"(?<=[\w,;:] )[A-ZÀ-Þ][\w'’-]+(?: [A-ZÀ-Þ][\w'’-]+)*", prompt)
+    names = [*dict.fromkeys(name for name in found if not name.isupper())]
+    is_thinking = body.get("thinking") or (body.get("reasoning") or {}).get("summary")
+    reasoning = "A short answer will do, the same each time." if is_thinking else ""
+    if calls := [] if results else _calls(body, prompt.lower(), names):
         return FakeAnswer("", reasoning, calls, pace=PACE)
     form = body.get("response_format") or body.get("output_format")
     form = form or (body.get("text") or body.get("output_config") or {}).get("format") or {}
@@ -136,97 +132,59 @@ def _compose(body: dict[str, Any]) -> FakeAnswer:
         topic = next((topic for topic in TOPICS if topic in prompt.lower()), "recipe")
         text = recorded(f"{topic}.txt")
     elif results:
-        summary = "; ".join(f"{name} says {result}" for name, result in results)
-        text = f"I have asked the tools. {summary}."
+        text = f"The tools say: {'; '.join(results)}."
     else:
         quoted = f"You said: {prompt.strip()[:200]}. " if prompt.strip() else ""
         text = f"{quoted}I am a simulated model. Give me a schema or tools, and I write JSON."
     return FakeAnswer(text, reasoning, pace=PACE)
 
 
-def _conversation(messages: Any) -> tuple[str, list[str], list[tuple[str, str]]]:
-    """Return the last prompt, the names of all calls, and the results since the prompt."""
-    prompt = ""
-    names: dict[str, str] = {}
-    results: list[tuple[str, str]] = []
-    for kind, id, text in (turn for message in messages for turn in _turns(message)):
-        if kind == "call":
-            names[id] = text
-            results = []
-        elif kind == "result":
-            results.append((names.get(id, "the tool"), text))
-        else:
-            prompt, results = text, []
-    return prompt, [*names.values()], results
-
-
-def _turns(message: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Yield what a message says: calls and results with their id, and the user's text."""
-    content = message.get("content")
-    items = content if isinstance(content, list) else []
-    blocks = [item for item in items if isinstance(item, dict)]
-    has_result = False
-    for part in (message, *(message.get("tool_calls") or ()), *blocks):
-        match part:
-            case {"type": "tool_use" | "function_call", "name": name}:
-                yield "call", part.get("call_id") or part["id"], name
-            case {"id": id, "function": {"name": name}}:
-                yield "call", id, name
-            case {"tool_call_id": id} | {"tool_use_id": id} | {"call_id": id}:
-                has_result = True
-                yield "result", id, _text(part.get("content") or part.get("output"))
-    if message.get("role") == "user" and content and not has_result:
-        yield "user", "", _text(content)
+def _conversation(messages: Any) -> tuple[str, list[str]]:
+    """Return the last prompt, and the results of tools since then."""
+    prompt, results = "", []
+    for message in messages:
+        content = message.get("content")
+        blocks = content if isinstance(content, list) else []
+        found = [
+            _text(part.get("content") or part.get("output"))
+            for part in (message, *blocks)
+            if {"tool_call_id", "tool_use_id", "output"} & part.keys()
+        ]
+        results += found
+        if message.get("role") == "user" and not found:
+            prompt, results = _text(content), []
+    return prompt, results
 
 
 def _text(content: Any) -> str:
     if content is None or isinstance(content, str):
         return content or ""
-    texts = [item if isinstance(item, str) else item.get("text") for item in content]
-    return " ".join(text for text in texts if isinstance(text, str))
+    return " ".join(item["text"] for item in content if "text" in item)
 
 
-def _calls(
-    body: dict[str, Any],
-    prompt: str,
-    names: list[str],
-    called: list[str],
-    results: list[tuple[str, str]],
-) -> list[tuple[str, Any]]:
+def _calls(body: dict[str, Any], prompt: str, names: list[str]) -> list[Call]:
     """Return the calls of the tools that the prompt mentions, or of the first one."""
-    tools = dict(_tools(body.get("tools") or ()))
+    specs = [tool.get("function", tool) for tool in body.get("tools") or ()]
     choice = body.get("tool_choice") or "auto"
     if isinstance(choice, dict):
         only = (choice.get("function") or choice).get("name")
-        choice = choice.get("mode") or choice.get("type")
-        if only is not None:
-            tools, choice = {only: tools[only]}, "required"
-    if choice == "none" or not tools or (results and choice == "auto"):
+        specs = [spec for spec in specs if only in (None, spec.get("name"))]
+        choice = choice.get("type")
+    if choice == "none":
         return []
-    mentioned = [name for name in tools if _is_mentioned(name, prompt.lower())]
-    chosen = [name for name in mentioned if name not in called] or [*tools][:1]
-    calls: list[tuple[str, Any]] = []
-    for tool in chosen:
-        # A tool without a schema for its arguments gets the place as `city`.
-        default = {"properties": {"city": {"type": "string"}}} if names else {}
-        schema = {"type": "object", **default, **tools[tool]}
+    mentioned = [spec for spec in specs if _is_mentioned(spec["name"], prompt)]
+    calls: list[Call] = []
+    for spec in mentioned or specs[:1]:
+        schema = spec.get("input_schema") or spec.get("parameters") or {"type": "object"}
         for at in range(min(len(names), MOST_CALLS) or 1):
-            call = (tool, _example(schema, names[at:] + names[:at]))
-            if call not in calls:
-                calls.append(call)
+            arguments = _example(schema, names[at:] + names[:at])
+            calls.append(Call(spec["name"], arguments, f"call_{len(calls) + 1}"))
     return calls if body.get("parallel_tool_calls") is not False else calls[:1]
 
 
-def _tools(tools: Any) -> Iterator[tuple[str, Any]]:
-    for tool in tools:
-        spec = tool.get("function", tool)
-        if "name" in spec:
-            yield spec["name"], spec.get("input_schema") or spec.get("parameters") or {}
-
-
 def _is_mentioned(tool: str, prompt: str) -> bool:
-    words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", tool).lower())
-    return any(re.search(rf"\b{word}", prompt) for word in (tool.lower(), *words) if len(word) > 3)
+    words = re.findall("[a-z]{4,}", re.sub("(?<=[a-z])(?=[A-Z])", "_", tool).lower())
+    return any(re.search(rf"\b{word}", prompt) for word in words)
 
 
 def _example(schema: Any, names: list[str]) -> Any:
@@ -235,9 +193,3 @@ def _example(schema: Any, names: list[str]) -> Any:
     except NoExample as error:
         message = f"the simulated model cannot meet the schema: {error}"
         raise InvalidRequest(message, "schema") from error
-
-
-def _names(prompt: str) -> list[str]:
-    """Return the names in a prompt: words that begin with a capital inside a sentence."""
-    names = re.findall(r"(?<=[\w,;:] )[A-ZÀ-Þ][\w'’-]+(?: [A-ZÀ-Þ][\w'’-]+)*", prompt)
-    return [*dict.fromkeys(name for name in names if not name.isupper())]

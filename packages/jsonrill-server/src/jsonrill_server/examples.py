@@ -10,21 +10,13 @@ import json
 import re
 from collections.abc import Sequence
 from functools import cache
-from math import ceil
-from typing import Any, Final, NamedTuple
+from math import ceil, inf
+from typing import Any, Final
 
 from jsonrill.demo.recordings import recorded
 from jsonrill.errors import JsonrillError
 from jsonrill.schema import Schema
 
-FORMATS: Final = {
-    "date-time": "2026-05-01T08:30:00Z",
-    "date": "2026-05-01",
-    "time": "08:30:00Z",
-    "email": "ada@example.org",
-    "uri": "https://example.org/",
-    "uuid": "7d9f2c1a-3b54-4e68-9a0d-1f2e3c4b5a60",
-}
 # The level from which on nothing optional is written: a schema may contain itself.
 DEEP: Final = 8
 
@@ -33,22 +25,10 @@ class NoExample(ValueError):
     """No value was found for this schema."""
 
 
-class Place(NamedTuple):
-    """Where a value is written: its name, its number in a list, and what is around it."""
-
-    name: str = ""
-    number: int = 0
-    parent: str = ""
-    depth: int = 0
-
-    def inside(self, name: str, number: int) -> Place:
-        return Place(name, number, self.name, self.depth + 1)
-
-
 def example(schema: Any, names: Sequence[str] = ()) -> Any:
     """Return a value that is valid for the schema; `names` are preferred for places."""
     try:
-        value = _Writer(schema, names).value(schema, Place())
+        value = _Writer(schema, names).value(schema)
         Schema(schema).validate(value)
     except (JsonrillError, LookupError, TypeError, ValueError, RecursionError) as error:
         raise NoExample(str(error)) from error
@@ -60,83 +40,59 @@ class _Writer:
         self._root = root
         self._names = names
 
-    def value(self, schema: Any, place: Place) -> Any:
+    def value(self, schema: Any, name: str = "", number: int = 0, depth: int = 0) -> Any:
+        """Return a value for a property with this name, or for the n-th element of a list."""
         schema = {} if schema is True else dict(schema)
         if (reference := schema.pop("$ref", None)) is not None:
-            return self.value({**self._target(reference), **schema}, place)
+            target = self._root
+            for step in reference.split("/")[1:]:
+                target = target[step]
+            return self.value({**target, **schema}, name, number, depth)
         if options := schema.pop("anyOf", None) or schema.pop("oneOf", None):
             real = [option for option in options if option.get("type") != "null"] or options
-            return self.value({**schema, **real[place.number % len(real)]}, place)
+            return self.value({**schema, **real[number % len(real)]}, name, number, depth)
         if choices := [schema["const"]] if "const" in schema else schema.get("enum"):
-            return choices[place.number % len(choices)]
+            return choices[number % len(choices)]
         kind = schema.get("type", "object" if "properties" in schema else "string")
         match kind if isinstance(kind, str) else kind[0]:
             case "object":
-                return self._object(schema, place)
+                properties, required = schema.get("properties", {}), schema.get("required", [])
+                return {
+                    key: self.value(property, key, number, depth + 1)
+                    for key, property in properties.items()
+                    if depth < DEEP or key in required
+                }
             case "array":
-                return self._array(schema, place)
+                count = max(3 if depth < DEEP else 0, schema.get("minItems", 0))
+                count = min(count, schema.get("maxItems", count))
+                items = schema.get("items", True)
+                return [self.value(items, name, number, depth + 1) for number in range(count)]
             case "string":
-                text = FORMATS.get(schema.get("format", "")) or self._words(schema, place)
+                text = self._text(schema.get("format", ""), name, number, depth)
                 return text.ljust(schema.get("minLength", 0), ".")[: schema.get("maxLength")]
             case "integer" | "number" as kind:
-                return _number(schema, place, kind == "integer")
+                found = _find("numbers", name) or [1 if kind == "integer" else 1.5]
+                value = max(found[0] + number, schema.get("minimum", -inf))
+                value = min(value, schema.get("maximum", inf))
+                return ceil(value) if kind == "integer" else value
             case "boolean":
-                return place.number % 2 == 0
+                return number % 2 == 0
         return None
 
-    def _target(self, reference: str) -> Any:
-        target, [_, *steps] = self._root, reference.split("/")
-        for step in steps:
-            target = target[step]
-        return target
-
-    def _object(self, schema: dict[str, Any], place: Place) -> dict[str, Any]:
-        properties, required = schema.get("properties", {}), schema.get("required", [])
-        return {
-            name: self.value(property, place.inside(name, place.number))
-            for name, property in properties.items()
-            if place.depth < DEEP or name in required
-        }
-
-    def _array(self, schema: dict[str, Any], place: Place) -> list[Any]:
-        items = schema.get("items", True)
-        is_short = isinstance(items, dict) and items.get("type") in ("string", "integer", "number")
-        count = 2 + is_short if place.depth < DEEP else 0
-        count = max(count, schema.get("minItems", 0))
-        count = min(count, schema.get("maxItems", count))
-        name = re.sub(r"ie$", "y", place.name.removesuffix("s"))
-        return [self.value(items, place.inside(name, number)) for number in range(count)]
-
-    def _words(self, schema: dict[str, Any], place: Place) -> str:
-        """Return the text that fits the name of a property."""
-        name = _spaced(place.name or schema.get("title", ""))
-        # The name of a city is a place, and not a person.
-        named = f"{_spaced(place.parent)} {name}" if name == "name" else name
-        for pattern, words, *takes in _table()["strings"]:
-            if re.search(pattern, named):
-                # One name is about the whole, several may be the elements of a list.
-                if takes and (not place.parent or len(self._names) > 1):
-                    words = [*dict.fromkeys([*self._names, *words])]
-                return str(words[place.number % len(words)])
-        text = (name or "text").capitalize()
-        return f"{text} {place.number + 1}" if place.number or not name else text
+    def _text(self, format: str, name: str, number: int, depth: int) -> str:
+        words, *takes = _find("formats", format) or _find("strings", name) or [[]]
+        # One name is about the whole, several may be the elements of a list.
+        if takes and (depth < 2 or len(self._names) > 1):
+            words = [*dict.fromkeys([*self._names, *words])]
+        return words[number % len(words)] if words else f"{name or 'text'} {number + 1}"
 
 
-def _number(schema: dict[str, Any], place: Place, is_integer: bool) -> int | float:
-    """Return the number that fits the name, or else one within the bounds."""
-    name, default = _spaced(place.name), 1 if is_integer else 1.5
-    bases = (base for pattern, base in _table()["numbers"] if re.search(pattern, name))
-    number: float = next(bases, default) + place.number
-    number = max(number, schema.get("minimum", number))
-    number = min(number, schema.get("maximum", number))
-    return ceil(number) if is_integer else number
-
-
-def _spaced(name: str) -> str:
-    """Return `createdAt` and `created_at` as words in lower case."""
-    return re.sub(r"[_\-\s]+", " ", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)).strip().lower()
+def _find(table: str, name: str) -> Any:
+    """Return the row of a table whose pattern fits a name, without the pattern."""
+    spaced = re.sub(r"[_\-\s]+", " ", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)).lower()
+    return next((row for pattern, *row in _tables()[table] if re.search(pattern, spaced)), None)
 
 
 @cache
-def _table() -> Any:
+def _tables() -> Any:
     return json.loads(recorded("words.json"))

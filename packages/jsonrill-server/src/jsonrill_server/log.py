@@ -9,6 +9,7 @@ the former one plus a random number: one that was lost with its claim does not c
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 import re
 import secrets
@@ -20,6 +21,7 @@ from enum import IntEnum
 from importlib import import_module
 from typing import Any, Final, NamedTuple
 
+log = logging.getLogger("jsonrill_server")
 # The version of the stored format. A store with another version is refused.
 FORMAT: Final = 8
 
@@ -135,6 +137,25 @@ class Store(ABC):
 
     def __init__(self) -> None:
         self.signals = Signals()
+        self._listening: asyncio.Task[None] | None = None
+
+    async def open(self) -> None:
+        await self.connect()
+        self._listening = asyncio.create_task(self._listen())
+
+    async def close(self) -> None:
+        await cancel(self._listening)
+        await self.disconnect()
+
+    async def _listen(self) -> None:
+        """Wake the listeners here of logs that any process has changed."""
+        while True:
+            try:
+                await self.hear()
+            except Exception as error:
+                log.warning("changes in the store are not announced: %s", error)
+            self.signals.wake_all()
+            await asyncio.sleep(1.0)
 
     async def create(self, key: str, new: NewLog, lease: float) -> Head | None:
         """Create a log and become its writer; None if there is one. Repeated, return the same."""
@@ -184,11 +205,15 @@ class Store(ABC):
         raise Fenced("another writer has claimed the log, or it is closed")
 
     @abstractmethod
-    async def open(self) -> None:
+    async def connect(self) -> None:
         """Connect; StoreError if the store was written in another format."""
 
     @abstractmethod
-    async def close(self) -> None: ...
+    async def disconnect(self) -> None: ...
+
+    @abstractmethod
+    async def hear(self) -> None:
+        """Wake listeners as changes by other processes are announced, until that fails."""
 
     @abstractmethod
     async def try_create(self, key: str, new: NewLog, lease: float) -> Head | None:
@@ -265,30 +290,27 @@ async def cancel(*tasks: asyncio.Task[Any] | None) -> None:
             task.exception()  # retrieved, so that asyncio does not log it
 
 
-# How the URL of a store begins, and its module and class.
-KINDS: Final = {
-    "memory": ("memory", "MemoryStore"),
-    "sqlite": ("sqlite", "SqliteStore"),
-    "redis": ("redis", "RedisStore"),
-    "postgresql": ("postgres", "PostgresStore"),
-}
-ALIASES: Final = {"rediss": "redis", "unix": "redis", "postgres": "postgresql"}
+# The modules of stores whose URLs begin otherwise.
+MODULES: Final = {"rediss": "redis", "unix": "redis", "postgresql": "postgres"}
 # Drivers quote what they cannot parse, which may be part of a password. So a URL must be
 # unambiguous: an @ ends the password, and is escaped elsewhere.
-URL: Final = re.compile("memory:|sqlite:///.+|(redis|unix|postgres)[a-z]*://([^/?#@]*@)?[^#@]*")
+URL: Final = re.compile(
+    "memory:|sqlite:///.+|(rediss?|unix|postgres|postgresql)://([^/?#@]*@)?[^#@]*"
+)
 
 
 def open_store(url: str) -> Store:
     """Return the store of a URL, not yet opened; ValueError if there is none."""
     scheme = url.partition(":")[0]
+    name = MODULES.get(scheme, scheme)
     try:
-        module, name = KINDS[ALIASES.get(scheme, scheme)]
         if not URL.fullmatch(url):
             raise ValueError
-        store: Store = getattr(import_module(f".{module}", __package__), name)(url)
+        module = import_module(f".{name}", __package__)
+        store: Store = getattr(module, f"{name.capitalize()}Store")(url)
     except ModuleNotFoundError as error:
-        raise ValueError(f"this store needs: pip install 'jsonrill-server[{module}]'") from error
-    except (KeyError, ValueError):
+        raise ValueError(f"this store needs: pip install 'jsonrill-server[{name}]'") from error
+    except ValueError:
         raise ValueError(
             "a store is memory:, sqlite:///file, redis://host or postgresql://host/database; in a"
             " password write %40 for @, %2F for /, %3A for :, %23 for #, %3F for ?, %25 for %"

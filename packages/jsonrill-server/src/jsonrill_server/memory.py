@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -30,9 +31,12 @@ class MemoryStore(Store):
         self._clock = clock
         self._logs: dict[str, _Log] = {}
 
-    async def open(self) -> None: ...
+    async def connect(self) -> None: ...
 
-    async def close(self) -> None: ...
+    async def disconnect(self) -> None: ...
+
+    async def hear(self) -> None:
+        await asyncio.Event().wait()
 
     async def probe(self) -> None: ...
 

@@ -7,7 +7,6 @@ with NOTIFY. A pooler may lose notifications, so readers also poll every second.
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict
@@ -27,11 +26,9 @@ from .log import (
     StoreFull,
     StoreUnavailable,
     Write,
-    cancel,
     next_epoch,
 )
 
-log = logging.getLogger("jsonrill_server")
 Fields = Mapping[str, Any]
 CONNECTIONS: Final = 16
 TIMEOUT: Final = 10.0
@@ -127,9 +124,8 @@ class PostgresStore(Store):
         self._free = asyncio.Semaphore(CONNECTIONS)
         self._idle: list[_Connection] = []
         self._closed = False
-        self._listening: asyncio.Task[None] | None = None
 
-    async def open(self) -> None:
+    async def connect(self) -> None:
         [[is_missing]] = await self._query("SELECT to_regclass('jsonrill.format') IS NULL")
         if is_missing:
             try:
@@ -145,11 +141,9 @@ class PostgresStore(Store):
                 f"the schema jsonrill of this database has format {version} and not {FORMAT}: use"
                 " another database, or DROP SCHEMA jsonrill CASCADE, with the logs in it"
             )
-        self._listening = asyncio.create_task(self._listen())
 
-    async def close(self) -> None:
+    async def disconnect(self) -> None:
         self._closed = True
-        await cancel(self._listening)
         self._drop_idle()
 
     async def try_create(self, key: str, new: NewLog, lease: float) -> Head | None:
@@ -215,24 +209,16 @@ class PostgresStore(Store):
         for connection in idle:
             connection.pgconn.finish()
 
-    async def _listen(self) -> None:
-        """Wake this process's readers of logs that any process has changed."""
-        while True:
-            try:
-                connection = await self._connect()
-                try:
-                    await connection.execute("LISTEN jsonrill")
-                    self.signals.wake_all()
-                    while True:
-                        async for notice in connection.notifies(timeout=1.0):
-                            self.signals.wake(notice.payload)
-                        self.signals.wake_all()
-                finally:
-                    await connection.close()
-            except Exception as error:
-                log.warning("changes in PostgreSQL are not announced: %s", error)
-            self.signals.wake_all()
-            await asyncio.sleep(1.0)
+    async def hear(self) -> None:
+        connection = await self._connect()
+        try:
+            await connection.execute("LISTEN jsonrill")
+            while True:
+                self.signals.wake_all()
+                async for notice in connection.notifies(timeout=1.0):
+                    self.signals.wake(notice.payload)
+        finally:
+            await connection.close()
 
 
 async def _execute(connection: _Connection, statement: str, fields: Fields | None) -> list[Any]:

@@ -7,7 +7,7 @@ import errno
 import logging
 import signal
 import socket
-from types import FrameType
+from contextlib import suppress
 from typing import Final
 
 import uvicorn
@@ -71,37 +71,26 @@ def serve(settings: Settings | None = None) -> None:
     settings = settings or Settings()
     settings.check_exposure()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
-    _raise_limit(settings.readers + OTHERS)
+    _raise_limit()
     server = _server(settings)
     asyncio.run(_check_store(settings.store))
-    listener = _listening_socket(settings)
-    host, port = listener.getsockname()[:2]
-    print(f"jsonrill listens on http://{f'[{host}]' if ':' in host else host}:{port}", flush=True)
-
-    def end(number: int, frame: FrameType | None) -> None:
-        server.should_exit = True
-
-    # uvicorn raises the signal that ended it again; with this handler the process ends well.
-    signal.signal(signal.SIGTERM, end)
-    try:
-        asyncio.run(server.serve(sockets=[listener]))
-    except KeyboardInterrupt:
-        pass
-    finally:
-        listener.close()
+    with _listening_socket(settings) as listener:
+        host, port = listener.getsockname()[:2]
+        host = f"[{host}]" if ":" in host else host
+        print(f"jsonrill listens on http://{host}:{port}", flush=True)
+        # uvicorn raises the signal that ended it again; with this handler the process ends well.
+        signal.signal(signal.SIGTERM, lambda number, frame: server.handle_exit(number, frame))
+        with suppress(KeyboardInterrupt):
+            asyncio.run(server.serve(sockets=[listener]))
 
 
-def _raise_limit(connections: int) -> None:
-    """Allow as many open files as connections need, as far as the system does."""
-    try:
+def _raise_limit() -> None:
+    """Allow as many open files as the system does: each reader needs one."""
+    with suppress(ImportError, ValueError, OSError):  # Windows has no such limit
         import resource
-    except ImportError:  # Windows
-        return
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    target = connections + 320
-    if soft != resource.RLIM_INFINITY and soft < target:
-        limit = target if hard == resource.RLIM_INFINITY else min(target, hard)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
+
+        _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 async def _check_store(url: str) -> None:
@@ -120,10 +109,9 @@ def _listening_socket(settings: Settings) -> socket.socket:
     try:
         listener = socket.create_server(address, family=family, backlog=2048, dualstack_ipv6=is_v6)
     except OSError as error:
-        if error.errno != errno.EADDRINUSE:
-            raise
-        place = f"port {settings.port} of {settings.host}"
-        raise OSError(f"{place} is in use: choose another with --port") from None
+        if error.errno == errno.EADDRINUSE:
+            raise OSError(f"port {settings.port} is in use: choose another with --port") from None
+        raise
     # Connections inherit both. Without a delay, an event is sent before the last one is confirmed.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     if hasattr(socket, "TCP_USER_TIMEOUT"):  # the kernel notices clients that vanished
@@ -133,19 +121,15 @@ def _listening_socket(settings: Settings) -> socket.socket:
 
 
 def _server(settings: Settings) -> uvicorn.Server:
-    class Bounded(Connection):
-        head_timeout = settings.head_timeout
-
     config = uvicorn.Config(
         create_app(settings),
-        http=Bounded,
+        http=type("Bounded", (Connection,), {"head_timeout": settings.head_timeout}),
         ws="none",
         access_log=False,
         log_config=None,
         server_header=False,
         lifespan="on",
         limit_concurrency=settings.readers + OTHERS,
-        timeout_keep_alive=max(1, int(settings.keep_alive)),
         timeout_graceful_shutdown=max(1, int(settings.grace)),
     )
     return uvicorn.Server(config)

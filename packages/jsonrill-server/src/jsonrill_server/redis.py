@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from typing import Any, Final, TypeVar
@@ -35,12 +34,10 @@ from .log import (
     StoreFull,
     StoreUnavailable,
     Write,
-    cancel,
     next_epoch,
 )
 
 T = TypeVar("T")
-log = logging.getLogger("jsonrill_server")
 CONNECTIONS: Final = 50
 # One attempt each: the caller decides whether to try again.
 CONNECTING: Final[dict[str, Any]] = {
@@ -154,9 +151,8 @@ class RedisStore(Store):
         self._listener: Any = redis.asyncio.from_url(url, **CONNECTING)
         self._connections = asyncio.Semaphore(CONNECTIONS)
         self._script = self._client.register_script(SCRIPT)
-        self._listening: asyncio.Task[None] | None = None
 
-    async def open(self) -> None:
+    async def connect(self) -> None:
         await self._ask(lambda: self._client.set("jsonrill:format", FORMAT, nx=True))
         found = await self._ask(lambda: self._client.get("jsonrill:format"))
         if found not in (None, b"%d" % FORMAT):
@@ -164,10 +160,8 @@ class RedisStore(Store):
                 f"the keys jsonrill:* of this Redis have format {found.decode()} and not {FORMAT}:"
                 " use another database, or delete them with the logs in them"
             )
-        self._listening = asyncio.create_task(self._listen())
 
-    async def close(self) -> None:
-        await cancel(self._listening)
+    async def disconnect(self) -> None:
         await self._listener.aclose()
         await self._client.aclose()
 
@@ -213,32 +207,21 @@ class RedisStore(Store):
         except Exception as error:
             raise StoreUnavailable(f"Redis: {error}") from error
 
-    async def _listen(self) -> None:
-        """Wake the readers here of logs that any process has changed."""
-        while True:
-            try:
-                async with self._listener.pubsub() as link:
-                    await link.subscribe("jsonrill:changed")
-                    await self._hear(link)
-            except Exception as error:
-                log.warning("changes in Redis are not announced: %s", error)
-            self.signals.wake_all()
-            await asyncio.sleep(1.0)
-
-    async def _hear(self, link: Any) -> None:
-        """Return when the server answers no more."""
-        pings = 0
-        while pings < 2:
-            message = await link.get_message(timeout=5.0)
-            if message is None:
-                pings += 1
-                await link.ping()
-                continue
+    async def hear(self) -> None:
+        async with self._listener.pubsub() as link:
+            await link.subscribe("jsonrill:changed")
             pings = 0
-            if message["type"] == "subscribe":
-                self.signals.wake_all()  # they look again for what came before
-            elif message["type"] == "message":
-                self.signals.wake(message["data"].decode())
+            while pings < 2:  # then the server answers no more
+                message = await link.get_message(timeout=5.0)
+                if message is None:
+                    pings += 1
+                    await link.ping()
+                    continue
+                pings = 0
+                if message["type"] == "subscribe":
+                    self.signals.wake_all()  # they look again for what came before
+                elif message["type"] == "message":
+                    self.signals.wake(message["data"].decode())
 
 
 def _head(fields: bytes, meta: bytes) -> Head:

@@ -30,7 +30,7 @@ from jsonrill.jsontext import dumps, write
 from . import demo, pages
 from .access import CLIENT_GONE, Guard, Metrics, Problem, Tokens
 from .formats import current_value
-from .intake import Intake, intake_for
+from .intake import Intake
 from .lifecycle import Limits
 from .log import (
     Fenced,
@@ -232,7 +232,7 @@ async def append_records(
     settings = stream.server.settings
     writer, options = await stream.writer()
     media = media_type(request.headers.get("content-type", ""))
-    intake = intake_for(media, options.input, settings.record_bytes)
+    intake = Intake(media, options.input, settings.record_bytes)
     batches = _batches(request, intake)
     is_short = content_length is not None and content_length <= settings.record_bytes
     if producer_seq is not None or is_short:  # all of it or nothing
@@ -398,8 +398,7 @@ def create_app(settings: Settings | None = None, *, store: Store | None = None) 
     app.include_router(router)
     if settings.demo:
         demo.add_routes(app, server.tokens)
-    if settings.page:
-        pages.add_routes(app)
+    pages.add_routes(app)
     if settings.origins:
         app.add_middleware(
             CORSMiddleware,

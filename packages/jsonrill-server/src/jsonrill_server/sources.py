@@ -115,18 +115,10 @@ def _is_factory(source: Any) -> bool:
 
 
 async def _resolve(source: Any) -> Any:
-    """Return the source itself, or the result of a function or coroutine.
-
-    A function that needs the event loop fails in a thread, and is called again in the loop.
-    """
-    if not _is_factory(source):
-        return await source if isawaitable(source) else source
-    try:
+    """Return the source itself, or the result of a function or coroutine."""
+    if _is_factory(source):
         return await call(source)
-    except RuntimeError as error:
-        if "no running event loop" not in str(error):
-            raise
-        return await _resolve(source())
+    return await source if isawaitable(source) else source
 
 
 async def call(function: Callable[..., Any], *arguments: Any) -> Any:

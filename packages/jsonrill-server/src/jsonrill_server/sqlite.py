@@ -25,7 +25,6 @@ from .log import (
     StoreFull,
     StoreUnavailable,
     Write,
-    cancel,
     next_epoch,
 )
 
@@ -80,14 +79,11 @@ class SqliteStore(Store):
         self._path = url.partition("///")[2]
         self._thread = ThreadPoolExecutor(1, "jsonrill-sqlite")
         self._db: sqlite3.Connection | None = None
-        self._polling: asyncio.Task[None] | None = None
 
-    async def open(self) -> None:
+    async def connect(self) -> None:
         self._db = await self._run(lambda: _connect(self._path))
-        self._polling = asyncio.create_task(self._poll())
 
-    async def close(self) -> None:
-        await cancel(self._polling)
+    async def disconnect(self) -> None:
         if self._db is not None:
             await self._run(self._db.close)
         self._thread.shutdown()
@@ -143,20 +139,19 @@ class SqliteStore(Store):
         await self._execute("INSERT INTO probe VALUES (zeroblob(65536))")
         await self._execute("DELETE FROM probe")
 
-    async def _poll(self) -> None:
-        """Wake all readers here when another process has changed the file."""
+    async def hear(self) -> None:
         version = 0
         while True:
             await asyncio.sleep(POLL)
-            if not self.signals.listening:
-                continue
-            try:
-                now = await self._transaction(_version, "BEGIN")
-            except StoreError:
-                continue
-            if now != version:
+            if self.signals.listening and version != (now := await self._version()):
                 version = now
                 self.signals.wake_all()
+
+    async def _version(self) -> int:
+        """Return a number that changes with every change of the file by another connection."""
+        query = "PRAGMA data_version"
+        [version] = await self._transaction(lambda db: db.execute(query).fetchone(), "BEGIN")
+        return int(version)
 
     async def _execute(self, statement: str, *values: str | float) -> list[tuple[Any, ...]]:
         return await self._transaction(lambda db: db.execute(statement, values).fetchall())
@@ -198,12 +193,6 @@ def _connect(path: str) -> sqlite3.Connection:
         )
     db.executescript(SCHEMA)
     return db
-
-
-def _version(db: sqlite3.Connection) -> int:
-    """Return a number that changes with every change of the file by another connection."""
-    [version] = db.execute("PRAGMA data_version").fetchone()
-    return int(version)
 
 
 def _head(cursor: sqlite3.Cursor) -> Head | None:

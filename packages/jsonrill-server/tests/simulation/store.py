@@ -77,10 +77,13 @@ class SimulatedStore(Store):
         """Wake the readers of a log in this process, later."""
         self._world.loop.call_later(delay, self.signals.wake, key, context=self._context)
 
-    async def open(self) -> None:
-        await self._call(self._world.store.open)
+    async def connect(self) -> None:
+        await self._call(self._world.store.connect)
 
-    async def close(self) -> None: ...
+    async def disconnect(self) -> None: ...
+
+    async def hear(self) -> None:
+        await asyncio.Event().wait()  # `notice` wakes readers
 
     async def probe(self) -> None:
         await self._call(self._world.store.probe)
