@@ -1,7 +1,7 @@
 /** The parts of a provider's answer (text, reasoning, calls, results), each at any moment. */
 
 import { Parts } from "../js/src/index.js";
-import { isObject, parseJson } from "./format.js";
+import { isObject } from "./format.js";
 import { Outline } from "./outline.js";
 import { countBefore } from "./search.js";
 
@@ -84,9 +84,8 @@ export class Answer {
     return this.#lengths[Math.min(position, this.#lengths.length - 1)];
   }
 
-  /** @param {string} data */
-  add(data) {
-    const event = parseJson(data);
+  /** @param {any} event */
+  add(event) {
     const at = this.#lengths.length;
     this.error ||= reportedError(event);
     if (isObject(event)) for (const part of this.#parts.feed(event)) this.#take(part, at);
@@ -98,6 +97,7 @@ export class Answer {
     const at = this.#lengths.length - 1;
     for (const part of this.#parts.flush(isDone)) this.#take(part, at);
     this.error ||= this.#parts.error ?? "";
+    this.isRecognised ||= this.#parts.outcome !== null;
     this.outline.flush(this.reason);
     for (const track of this.tracks) if (!track.outline.isEnded) track.outline.flush();
   }

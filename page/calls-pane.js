@@ -87,8 +87,8 @@ export class CallsPane {
    * @param {HTMLElement} element
    */
   #fillCall(track, state, element) {
-    const isShort = element.childElementCount === 0;
-    if (isShort) element.append(make("header"), make("div", "arguments"), this.#raw(track), make("div", "result"));
+    if (element.childElementCount === 0)
+      element.append(make("header"), make("div", "arguments"), this.#raw(track), make("div", "result"));
     const [head, args, raw, result] = /** @type {HTMLElement[]} */ ([...element.children]);
     const tone = { streaming: "busy", complete: "good", error: "bad", truncated: "bad" }[state.status];
     head.replaceChildren(

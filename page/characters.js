@@ -1,5 +1,8 @@
 /** Offsets in a text. JavaScript counts UTF-16 units; jsonrill and people count characters. */
 
+import { formatPath } from "../js/src/index.js";
+import { shorten } from "./format.js";
+
 /**
  * Return the number of units in the first characters of a text.
  * @param {string} text
@@ -13,14 +16,14 @@ export function unitsOf(text, points) {
 }
 
 /**
- * Return the line and column of an offset, both from 1. Columns count characters.
+ * Name a place in a text: its line and column, both from 1, and its path. Columns count characters.
  * @param {string} text
  * @param {number} offset
+ * @param {(string | number)[]} path
  */
-export function placeOf(text, offset) {
-  const before = text.slice(0, offset);
-  const start = before.lastIndexOf("\n") + 1;
-  return { line: before.split("\n").length, column: [...before.slice(start)].length + 1 };
+export function describePlace(text, offset, path) {
+  const lines = text.slice(0, offset).split("\n");
+  return `line ${lines.length}, column ${[...(lines.at(-1) ?? "")].length + 1}, in ${shorten(formatPath(path), 80)}`;
 }
 
 /**

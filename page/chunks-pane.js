@@ -1,6 +1,6 @@
 /** The text that the server's chunker creates from snapshots, up to a point in time. The newest chunk is highlighted. */
 
-import { followEnd, make } from "./dom.js";
+import { followEnd, showRows } from "./dom.js";
 import { escapeText } from "./format.js";
 
 /** @typedef {import("./server.js").Rendered} Rendered */
@@ -8,7 +8,6 @@ import { escapeText } from "./format.js";
 export class ChunksPane {
   /** @type {Rendered[]} */
   #chunks = [];
-  #signature = "";
 
   /** @param {HTMLElement} panel */
   constructor(panel) {
@@ -33,11 +32,18 @@ export class ChunksPane {
    */
   show(position, isEnd) {
     const shown = this.#chunks.filter(({ record }) => isEnd || record <= position);
-    const signature = `${shown.length} ${isEnd}`;
-    if (signature === this.#signature && this.#panel.childElementCount > 0) return;
-    this.#signature = signature;
-    const newest = isEnd ? Infinity : (shown[shown.length - 1]?.record ?? 0);
-    const spans = shown.map(({ record, data }) => make("span", record === newest ? "chunk newest" : "chunk", escapeText(data)));
-    followEnd(this.#panel, () => this.#panel.replaceChildren(...spans, ...(isEnd ? [] : [make("span", "cursor")])));
+    const newest = isEnd ? Infinity : shown.at(-1)?.record;
+    const chunks = shown.map(({ record, data }, key) => ({ key, data, signature: record === newest ? "newest" : "old" }));
+    const rows = isEnd ? chunks : [...chunks, { key: "cursor", data: "", signature: "cursor" }];
+    followEnd(this.#panel, () => showRows(this.#panel, rows, fill, "span"));
   }
+}
+
+/**
+ * @param {{data: string, signature: string}} row
+ * @param {HTMLElement} element
+ */
+function fill({ data, signature }, element) {
+  element.className = signature;
+  element.textContent = escapeText(data);
 }

@@ -1,12 +1,12 @@
 /** What is wrong with a stream, where, and what to do about it. */
 
 import { formatPath } from "../js/src/index.js";
-import { formatCount, formatNumber, shorten } from "./format.js";
-import { CUTS, GENERAL, inWords, remedy } from "./remedies.js";
-import { placeOf } from "./characters.js";
+import { describePlace } from "./characters.js";
+import { formatCount, formatNumber, parseJson, shorten } from "./format.js";
+import { Outline } from "./outline.js";
+import { CUTS, GENERAL, inWords, ofError, remedy } from "./remedies.js";
 
 /** @typedef {import("./answer.js").Track} Track */
-/** @typedef {import("./outline.js").Outline} Outline */
 /** @typedef {import("./outline.js").Fault} Fault */
 /** @typedef {import("./recording.js").Recording} Recording */
 /**
@@ -17,12 +17,15 @@ import { placeOf } from "./characters.js";
  * @typedef {{tone: "good" | "bad" | "busy", what: string, where: string, todo: string, mark: Mark | null}} Diagnosis
  */
 
+const ITEMS = { text: "piece", many: "piece", snapshots: "snapshot", events: "event", wire: "message" };
+
 /**
  * @param {Recording} recording
  * @returns {Diagnosis}
  */
 export function diagnose(recording) {
-  for (const find of [ofConnection, ofNothing, ofProvider, ofDocument, ofCut, ofCalls, ofReport, ofWire, ofStrange]) {
+  const finders = [ofConnection, ofBroken, ofNothing, ofProvider, ofDocument, ofCut, ofCalls, ofReport, ofWire, ofStrange];
+  for (const find of [...finders, ofEncoding, ofJoined]) {
     const found = find(recording);
     if (found !== null) return found;
   }
@@ -68,7 +71,7 @@ function ofProvider(recording) {
   const { answer, length } = recording;
   if (!answer?.error) return null;
   const what = `The provider reported an error: ${shorten(answer.error)}`;
-  const todo = "The request reached the provider. Its message says whether to change the request or to try again later.";
+  const todo = ofError(answer.error);
   const open = answer.calls.find((call) => call.states.at(-1)?.status === "truncated");
   if (open !== undefined) return ofTrack(recording, open, what, todo);
   const { outline } = answer;
@@ -80,10 +83,9 @@ function ofProvider(recording) {
 
 /** @param {Recording} recording */
 function ofDocument(recording) {
-  const outline = recording.outline ?? recording.answer?.outline;
-  if (!outline || !recording.hasDocument) return null;
-  const fault = outline.faults.find(({ code }) => code !== "TRUNCATED");
-  if (fault === undefined) return null;
+  const outline = recording.document;
+  const fault = outline?.faults.find(({ code }) => code !== "TRUNCATED");
+  if (outline === null || fault === undefined) return null;
   if (fault.code === "LIMIT_EXCEEDED") {
     const todo = `Raise the limit if you expect such values: Limits(${fault.expected}=…).`;
     return bad(`Limit exceeded: ${fault.message.split(" at ")[0]}`, todo, placed(recording, fault, outline, "over a limit"));
@@ -96,18 +98,23 @@ function ofDocument(recording) {
 
 /** An answer or a text that stopped early. @param {Recording} recording */
 function ofCut(recording) {
-  const { outline, answer } = recording;
-  const document = recording.hasDocument ? (outline ?? answer?.outline) : null;
+  const { outline, answer, document } = recording;
   const fault = document?.faults[0];
   const reason = answer?.reason || fault?.reason || "";
   const isOpen = fault !== undefined && (outline !== null || document?.root !== null);
   if (reason === "" && !isOpen) return null;
-  const [what, todo] = CUTS[reason] ?? CUTS[""];
+  const [what, advice] = CUTS[reason] ?? CUTS[""];
+  const todo = recording.isJoined ? `${advice} No blank line separates the events, so that readers join them.` : advice;
   if (fault !== undefined && isOpen && document) {
     return bad(`${what}; ${fault.expected} is missing`, todo, placed(recording, fault, document, "cut off"));
   }
-  const track = answer?.calls.find((call) => call.states.at(-1)?.status === "truncated");
-  return track ? ofTrack(recording, track, what, todo) : bad(what, todo, { where: `after ${countItems(recording)}` });
+  const open = answer?.tracks.find((track) => track.states.at(-1)?.status === "truncated") ?? null;
+  if (open?.kind === "call") return ofTrack(recording, open, what, todo);
+  const said = reason === "refused" && open?.text ? `${what}: “${shorten(open.text)}”` : what;
+  const position = open?.states.at(-1)?.at ?? recording.length;
+  const track = document === null ? open : null;
+  const mark = { offset: document?.length ?? 0, length: 0, path: [], position, label: "cut off", track };
+  return bad(said, todo, { where: `after ${countItems(recording)}`, mark });
 }
 
 /** A call whose arguments are wrong or cut off. @param {Recording} recording */
@@ -129,12 +136,13 @@ function ofCalls(recording) {
  * @param {Track} track
  * @param {string} what
  * @param {string} todo
+ * @param {string} [reason] what is wrong if all of it is JSON
  */
-function ofTrack(recording, track, what, todo) {
+function ofTrack(recording, track, what, todo, reason = "cut off") {
   const fault = track.outline.faults[0];
-  const { offset = track.outline.length, path = [] } = fault ?? {};
+  const { offset = reason === "cut off" ? track.outline.length : 0, path = [] } = fault ?? {};
   const state = track.states.find(({ length }) => length > offset) ?? track.states[track.states.length - 1];
-  const label = fault?.code === "TRUNCATED" || !fault ? "cut off" : "not JSON";
+  const label = fault?.code === "TRUNCATED" || !fault ? reason : "not JSON";
   const mark = { offset, length: label === "cut off" ? 0 : 1, path, position: state.at, label, track };
   return bad(what, todo, { where: `${track.name}: ${describePlace(track.text, offset, path)}`, mark });
 }
@@ -146,13 +154,13 @@ function ofReport(recording) {
   const outline = recording.outline ?? recording.answer?.outline;
   if (report.code === "INVALID_SCHEMA") {
     const todo = "Give the model this schema, or change the schema. jsonrill.feedback(error) is the text to send back.";
-    const place = outline ? placed(recording, { ...report, expected: "", reason: "" }, outline, "violates the schema") : {};
+    const place = outline ? placed(recording, report, outline, "violates the schema") : {};
     return bad(`Violates the schema: ${report.message}`, todo, place);
   }
   if (report.code !== "REVISION") return bad(report.message, GENERAL, { where: formatPath(report.path) });
   const { message, path, position } = report;
   const todo = 'Read it with on_revision="keep", or send the states over the wire, which allows changes.';
-  const mark = { offset: 0, length: 0, path, position, label: "changed", track: null };
+  const mark = markOf(position, "changed", path);
   return bad(message.split("; ")[0], todo, { where: `snapshot ${formatNumber(position)}, in ${formatPath(path)}`, mark });
 }
 
@@ -160,27 +168,70 @@ function ofReport(recording) {
 function ofWire({ kind, wireError, isWireEnded, isEnded, length }) {
   if (kind !== "wire") return null;
   if (wireError !== null) {
-    const mark = { offset: 0, length: 0, path: [], position: wireError.position, label: "does not fit", track: null };
+    const mark = markOf(wireError.position, "does not fit");
     const todo = "The receiver keeps its value and needs a snapshot: call sender.snapshot() and send it.";
-    return bad(`Message ${wireError.position} does not fit: ${wireError.message}`, todo, { mark });
+    return bad(`The message does not fit: ${wireError.message}`, todo, { where: `message ${wireError.position}`, mark });
   }
   if (!isEnded || isWireEnded) return null;
-  const mark = { offset: 0, length: 0, path: [], position: length, label: "cut off", track: null };
-  return bad("Cut off: the messages stop before the end", "Connect again: the sender's next snapshot has the rest.", { mark });
+  const place = { where: `after ${formatCount(length, "message")}`, mark: markOf(length, "cut off") };
+  return bad("Cut off: the messages stop before the end", "Connect again: the sender's next snapshot has the rest.", place);
 }
 
-/** What was left out, or a stream without data. @param {Recording} recording */
-function ofNothing({ isEnded, length, note }) {
-  if (note !== "") return bad(note, "Correct it and paste again, or choose another format under Options.");
+/** An event, a snapshot or a message that is not JSON. @param {Recording} recording */
+function ofBroken({ broken, items, kind }) {
+  if (broken === 0) return null;
+  const outline = new Outline();
+  outline.feed(items[broken - 1]);
+  outline.flush();
+  const [fault] = outline.faults;
+  const isCut = fault.code === "TRUNCATED";
+  const what = isCut ? `${fault.expected} is missing` : inWords(fault, outline.text);
+  const todo = isCut ? "Look at what wrote or copied it: it stops too early." : remedy(fault, outline.text, null);
+  const mark = markOf(broken, "not JSON");
+  const where = `${ITEMS[kind]} ${broken}: ${describePlace(outline.text, fault.offset, fault.path)}`;
+  return bad(`This ${ITEMS[kind]} is not JSON: ${what}`, todo, { where, mark });
+}
+
+/** A stream without data. @param {Recording} recording */
+function ofNothing({ isEnded, length }) {
   if (!isEnded || length > 0) return null;
   return bad("The stream ended without any data", "Look at the request and at the status of its response.");
 }
 
 /** @param {Recording} recording */
-function ofStrange({ kind, isEnded, answer }) {
-  if (!isEnded || kind !== "events" || answer?.isRecognised) return null;
+function ofStrange({ isEnded, answer }) {
+  if (!isEnded || answer === null || answer.tracks.length > 0) return null;
+  const empty = "Request it again. If it stays empty, look at the prompt and at the token limit.";
+  if (answer.isRecognised) return bad("The answer is empty: it has no text and no call", empty);
   const todo = "Known are OpenAI, Anthropic, Gemini, the AI SDK and AG-UI. For others, choose another format under Options.";
   return bad("These events contain no text and no call of a provider that is known here", todo);
+}
+
+/** JSON in a JSON string. @param {Recording} recording */
+function ofEncoding(recording) {
+  const { document, answer } = recording;
+  const todo = "Encode it once: leave out one json.dumps or JSON.stringify. Or decode it twice.";
+  if (document && isEncodedTwice(document)) {
+    const place = placed(recording, { offset: document.text.indexOf('"'), path: [] }, document, "encoded twice");
+    return bad("Encoded twice: the value is a string that contains JSON", todo, place);
+  }
+  const call = answer?.calls.find(({ outline }) => isEncodedTwice(outline));
+  const what = `Encoded twice: the arguments of ${call?.name} are a string that contains JSON`;
+  return call ? ofTrack(recording, call, what, todo, "encoded twice") : null;
+}
+
+/** @param {Outline} outline */
+function isEncodedTwice({ root, text }) {
+  const inner = root?.kind === "string" ? parseJson(String(parseJson(text))) : null;
+  return typeof inner === "object" && inner !== null;
+}
+
+/** @param {Recording} recording */
+function ofJoined({ isJoined }) {
+  const todo =
+    "End each event with a blank line, or readers join them. If only this copy lacks the lines, the stream is complete.";
+  const place = { where: "after event 1", mark: markOf(1, "not separated") };
+  return isJoined ? bad("No blank line separates the events", todo, place) : null;
 }
 
 /**
@@ -188,11 +239,12 @@ function ofStrange({ kind, isEnded, answer }) {
  * @returns {Diagnosis}
  */
 function good(recording) {
-  const { answer, outline } = recording;
+  const { answer, outline, document, kind } = recording;
   const calls = answer?.calls.length ?? 0;
   const values = (outline ?? answer?.outline)?.nodes.length ?? 0;
   const of = calls > 0 ? formatCount(calls, "call") : values > 0 ? formatCount(values, "value") : "";
-  const what = answer !== null && !recording.hasDocument ? "Complete answer" : calls > 0 ? "Complete" : "Complete, valid JSON";
+  const isJson = document !== null || kind === "snapshots" || kind === "wire";
+  const what = calls > 0 ? "Complete" : isJson ? "Complete, valid JSON" : "Complete answer, without JSON";
   return { tone: "good", what, where: [of, countItems(recording)].filter(Boolean).join(" in "), todo: "", mark: null };
 }
 
@@ -201,24 +253,34 @@ function good(recording) {
  * @returns {Diagnosis}
  */
 function busy(recording) {
-  const what = recording.state || "Receiving";
-  return { tone: "busy", what, where: `${countItems(recording)} so far`, todo: "", mark: null };
+  return { tone: "busy", what: recording.state || "Receiving", where: `${countItems(recording)} so far`, todo: "", mark: null };
 }
 
 /** @param {Recording} recording */
 function countItems({ kind, length }) {
-  return formatCount(length, { text: "piece", many: "piece", snapshots: "snapshot", events: "event", wire: "message" }[kind]);
+  return formatCount(length, ITEMS[kind]);
+}
+
+/**
+ * Mark an item of the stream.
+ * @param {number} position
+ * @param {string} label
+ * @param {(string | number)[]} [path]
+ * @returns {Mark}
+ */
+function markOf(position, label, path = []) {
+  return { offset: 0, length: 0, path, position, label, track: null };
 }
 
 /**
  * @param {Recording} recording
- * @param {Fault} fault
+ * @param {Pick<Fault, "offset" | "path">} fault
  * @param {Outline} outline
  * @param {string} [label]
  */
 function placed(recording, { offset, path }, outline, label = "not JSON") {
   const position = Math.min(recording.positionOf(offset), recording.length);
-  const length = label === "cut off" ? 0 : label === "not JSON" ? 1 : sizeOf(outline, offset, path);
+  const length = label === "cut off" ? 0 : label === "violates the schema" ? sizeOf(outline, offset, path) : 1;
   return { where: describePlace(outline.text, offset, path), mark: { offset, length, path, position, label, track: null } };
 }
 
@@ -231,14 +293,4 @@ function placed(recording, { offset, path }, outline, label = "not JSON") {
 function sizeOf(outline, offset, path) {
   const node = outline.find(path);
   return node?.start === offset && !node.isContainer && node.end !== Infinity ? node.end - offset : 1;
-}
-
-/**
- * @param {string} text
- * @param {number} offset
- * @param {(string | number)[]} path
- */
-function describePlace(text, offset, path) {
-  const { line, column } = placeOf(text, offset);
-  return `line ${line}, column ${column}, in ${shorten(formatPath(path), 80)}`;
 }

@@ -59,7 +59,7 @@ const signatures = new WeakMap();
  * @param {HTMLElement} list
  * @param {Row[]} rows
  * @param {(row: Row, element: HTMLElement) => void} fill
- * @param {"div" | "tr" | "article"} [tag]
+ * @param {"div" | "tr" | "article" | "span"} [tag]
  */
 export function showRows(list, rows, fill, tag = "div") {
   /** @type {Map<string, HTMLElement>} */

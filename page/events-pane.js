@@ -61,9 +61,8 @@ export class EventsPane {
 
   /** @param {string} format */
   #canRender(format) {
-    const kind = this.#recording?.kind ?? "text";
-    if (this.#host.render === null || kind === "many" || kind === "wire") return false;
-    return kind === "snapshots" || format !== "text";
+    if (this.#host.render === null || !this.#recording?.isRenderable) return false;
+    return this.#recording.kind === "snapshots" || format !== "text";
   }
 
   /**
@@ -193,15 +192,16 @@ function described(data) {
   if (typeof data.status === "string") {
     const name = `${data.entity ?? ""}${data.index === undefined ? "" : `[${data.index}]`}`;
     const tone = data.status === "COMPLETED" ? "good" : "busy";
-    const content = data.delta ? data.delta.map(operation) : coloured(shorten(JSON.stringify(data.data), MAX_TEXT));
+    const content = data.delta ? data.delta.map(operation) : json(data.data);
     return [data.status, tone, [make("span", "muted", `${escapeText(name)} `), ...content]];
   }
-  if ("value" in data && "n" in data) return ["snapshot", "", coloured(shorten(JSON.stringify(data.value), MAX_TEXT))];
-  return [
-    shorten(String(data.type ?? data.event ?? data.kind ?? "event"), 40),
-    "",
-    coloured(shorten(JSON.stringify(data), MAX_TEXT)),
-  ];
+  if ("value" in data && "n" in data) return ["snapshot", "", json(data.value)];
+  return [shorten(String(data.type ?? data.event ?? data.kind ?? "event"), 40), "", json(data)];
+}
+
+/** @param {any} value */
+function json(value) {
+  return coloured(shorten(JSON.stringify(value), MAX_TEXT));
 }
 
 /** @param {any[]} list */
@@ -221,13 +221,7 @@ function operation(step) {
   if (typeof step === "number") return make("span", "muted", `${step} `);
   const [name, pointer = "", ...values] = typeof step === "string" ? ["append", "", step] : step;
   const shown = values.map((/** @type {any} */ value) => shorten(JSON.stringify(value) ?? "", MAX_TEXT)).join(" ");
-  const element = make("span", `op ${name}`);
+  const where = make("span", "muted", escapeText(isObject(pointer) ? JSON.stringify(pointer) : pointer));
   const isBare = name === "append" && pointer === "";
-  element.append(
-    isBare ? "" : make("b", "", `${name} `),
-    make("span", "muted", escapeText(isObject(pointer) ? JSON.stringify(pointer) : pointer)),
-    " ",
-    escapeText(shown),
-  );
-  return element;
+  return make("span", `op ${name}`, isBare ? "" : make("b", "", `${name} `), where, " ", escapeText(shown));
 }

@@ -52,9 +52,7 @@ export function formatCount(count, singular, plural = `${singular}s`) {
  */
 export function formatDuration(milliseconds) {
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
-  if (milliseconds < 60_000) return `${(milliseconds / 1000).toFixed(2)} s`;
-  const seconds = Math.round(milliseconds / 1000);
-  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  return `${(milliseconds / 1000).toFixed(2)} s`;
 }
 
 /**

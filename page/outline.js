@@ -72,7 +72,6 @@ export class Outline {
     const joined = this.#half + text;
     this.#half = /[\ud800-\udbff]$/.exec(joined)?.[0] ?? "";
     const piece = joined.slice(0, joined.length - this.#half.length);
-    this.#pieces.push(piece);
     if (!this.#many) return this.#feed(piece);
     const lines = piece.split("\n");
     lines.forEach((line, index) => {
@@ -87,10 +86,9 @@ export class Outline {
 
   /** End the text. `reason` is why the provider cut it off, if it says so. */
   flush(reason = "") {
-    if (this.#half !== "") this.#pieces.push(this.#half);
     if (this.#half !== "") this.#feed(this.#half);
     if (this.#many) this.#nextDocument();
-    else this.#finish(reason);
+    else this.#read(() => this.#parser.flush(), reason);
     if (this.#many && this.root !== null) this.root.end = this.length;
     this.isEnded = true;
   }
@@ -98,21 +96,15 @@ export class Outline {
   /** @param {string} piece */
   #feed(piece) {
     this.#piece = piece;
+    this.#pieces.push(piece);
     if (/\S/.test(piece)) this.#isBlank = false;
-    if (!this.#hasFailed) {
-      this.#read(() => this.#parser.feed(piece), "");
-    }
+    this.#read(() => this.#parser.feed(piece), "");
     this.#count(piece);
     this.length += piece.length;
   }
 
-  /** @param {string} reason */
-  #finish(reason) {
-    if (!this.#hasFailed) this.#read(() => this.#parser.flush(), reason);
-  }
-
   #nextDocument() {
-    if (!this.#isBlank) this.#finish("");
+    if (!this.#isBlank) this.#read(() => this.#parser.flush(), "");
     this.#parser = new Parser();
     this.#base = this.#points;
     this.#hasFailed = false;
@@ -136,6 +128,7 @@ export class Outline {
    * @param {string} reason
    */
   #read(work, reason) {
+    if (this.#hasFailed) return;
     try {
       for (const fragment of work()) this.#take(fragment);
     } catch (error) {
@@ -218,15 +211,6 @@ export class Outline {
    */
   momentAfter(length) {
     return this.isEnded && length >= this.length ? length + 1 : length;
-  }
-
-  /**
-   * Return the decoded text of a string.
-   * @param {ValueNode} node
-   * @param {number} offset
-   */
-  string(node, offset) {
-    return String(this.value(node, offset) ?? "");
   }
 
   /**

@@ -191,11 +191,9 @@ class Page {
    * @param {number} position
    */
   #showFigures(recording, position) {
-    const view = recording.at(position);
-    const isText = this.#text.document !== null || recording.outline !== null;
-    const length = isText && view ? Math.min(view.offset, view.outline.length) : 0;
+    const length = recording.document ? recording.lengthAt(position) : 0;
     byId("left-title").textContent = this.#received(recording);
-    byId("left-figures").textContent = isText && length > 0 ? formatCount(length, "character") : "";
+    byId("left-figures").textContent = length > 0 ? formatCount(length, "character") : "";
   }
 
   /**

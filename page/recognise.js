@@ -1,14 +1,15 @@
 /** Detect what a pasted text is: JSON text, JSON lines, snapshots, provider events, or wire messages. */
 
-import { Parts, Receiver, SSEDecoder, partial } from "../js/src/index.js";
+import { Parts, SSEDecoder, partial } from "../js/src/index.js";
 import { reportedError } from "./answer.js";
 import { formatCount, isObject, parseJson } from "./format.js";
 
 /** @typedef {"text" | "many" | "snapshots" | "events" | "wire"} Kind */
 /** A piece of text, a line or an event; `at` in milliseconds. @typedef {{data: string, at: number | null}} Item */
 /**
- * `items`: one item may be a text that is not cut into pieces. `isDone`: the events ended with `[DONE]`.
- * @typedef {{kind: Kind, items: Item[], isTimed: boolean, isDone: boolean, about: string, note: string}} Material
+ * `items`: one item may be a text that is not cut into pieces. `isDone`: the events ended with `[DONE]`. `isJoined`: no blank line
+ * separates them.
+ * @typedef {{kind: Kind, items: Item[], isTimed: boolean, isDone: boolean, isJoined: boolean, about: string}} Material
  */
 
 // This many events are enough to recognise a provider: the first ones may be pings of a proxy.
@@ -34,7 +35,8 @@ export function recognise(text, chosen = "auto") {
   // Some providers end their events with [DONE]; a stream may also have comments only.
   const isOfProvider = isStream && (items.length === 0 || (isDone && values.every(isObject)));
   const kind = chosen !== "auto" ? chosen : isOfProvider ? "events" : kindOf(items, values, source, isStream);
-  const found = { ...withItems(kind, items, values, source, isStream), isDone };
+  const isJoined = isStream && items[0]?.at === null && lines.some((_, at) => isData(lines[at]) && isData(lines[at + 1]));
+  const found = { ...withItems(kind, items, values, source, isStream), isDone, isJoined };
   const isUnknown = isStream && (kind === "many" || kind === "text") && values.some(isObject);
   return isUnknown ? { ...found, about: `${formatCount(items.length, "event")} of no known provider` } : found;
 }
@@ -42,14 +44,13 @@ export function recognise(text, chosen = "auto") {
 /**
  * @param {Kind} kind
  * @param {Item[]} items
- * @param {string} [note]
  * @returns {Material}
  */
-function material(kind, items, note = "") {
+function material(kind, items) {
   const isTimed = items.length > 1 && items.every(({ at }) => at !== null);
   const isWhole = items.length === 1 && (kind === "text" || kind === "many");
   const about = isWhole ? (kind === "text" ? "JSON text" : "JSON lines") : formatCount(items.length, NAMES[kind]);
-  return { kind, items, isTimed, isDone: false, about, note };
+  return { kind, items, isTimed, isDone: false, isJoined: false, about };
 }
 
 /**
@@ -61,35 +62,31 @@ function material(kind, items, note = "") {
  */
 function withItems(kind, items, values, source, isStream) {
   if (kind === "text" && values.length > 1 && values.every((value) => typeof value === "string")) {
-    const texts = items.map(({ at }, index) => ({ data: values[index], at }));
-    return material(kind, texts);
+    return material(
+      kind,
+      items.map(({ at }, index) => ({ data: values[index], at })),
+    );
   }
-  if (kind === "text") {
-    return material(kind, isStream ? items : [{ data: source, at: null }]);
-  }
+  if (kind === "text") return material(kind, isStream ? items : [{ data: source, at: null }]);
   if (kind === "many") {
     const lines = items.map(({ data, at }) => ({ data: `${data}\n`, at }));
     const found = material(kind, lines);
     return found.isTimed || isStream ? found : material(kind, [{ data: source, at: null }]);
   }
-  const good = items.filter((_, index) => values[index] !== undefined);
-  const left = items.length - good.length;
-  const first = items.findIndex((_, index) => values[index] === undefined) + 1;
   // The end of events and messages tells that they are cut off.
-  const isCut = good.length > 0 && first === items.length && kind !== "snapshots";
-  const unit = isStream ? "event" : "line";
-  return material(kind, good, left > 0 && !isCut ? `${formatCount(left, unit)} left out: ${unit} ${first} is not JSON` : "");
+  const isCut = items.length > 1 && values.at(-1) === undefined && kind !== "snapshots";
+  return material(kind, isCut ? items.slice(0, -1) : items);
 }
 
 /**
- * Return the events in a JSON array (which may be cut off) or object, the text in a JSON string, or null.
+ * Return the events in a JSON array (which may be cut off) or object, the event stream in a JSON string, or null.
  * @param {string} source
  * @returns {Item[] | string | null}
  */
 function unwrap(source) {
   const first = source.trimStart()[0];
   const value = first === '"' || first === "{" ? parseJson(source) : undefined;
-  if (typeof value === "string") return /^\s*(?:data:|event:|\{|\[)/.test(value) ? value : null;
+  if (typeof value === "string") return /^\s*(?:data|event):/.test(value) ? value : null;
   if (value !== undefined) return areEvents([value]) ? [{ data: source, at: null }] : null;
   if (first !== "[") return null;
   const list = parseJson(source) ?? begun(source);
@@ -144,13 +141,18 @@ function isEventStream(lines) {
   return body.every(({ data }) => SSE_LINE.test(data)) && body.some(({ data }) => /^(?:data)?:/.test(data));
 }
 
+/** @param {Item} [line] */
+function isData(line) {
+  return line?.data.startsWith("data:") ?? false;
+}
+
 /**
  * Return the data of server-sent events. Logs often lack the blank lines; then each data line is an event.
  * @param {Item[]} lines
  * @returns {Item[]}
  */
 function dataOf(lines) {
-  const data = lines.filter((line) => line.data.startsWith("data:"));
+  const data = lines.filter(isData);
   const bare = data.map((line) => ({ ...line, data: line.data.slice(5).trim() })).filter((line) => line.data !== "[DONE]");
   if (bare.every((line) => parseJson(line.data) !== undefined)) return bare;
   const decoder = new SSEDecoder();
@@ -194,14 +196,8 @@ function areEvents(values) {
 /** @param {any[]} values */
 function isWire(values) {
   const [first, second] = values;
-  if (!isObject(first) || typeof first.n !== "number" || !("value" in first)) return false;
-  try {
-    const receiver = new Receiver();
-    receiver.feed(first);
-    return Array.isArray(second) || typeof second === "string" || second?.n > first.n;
-  } catch {
-    return false;
-  }
+  const isSnapshot = isObject(first) && typeof first.n === "number" && "value" in first;
+  return isSnapshot && (Array.isArray(second) || typeof second === "string" || second?.n > first.n);
 }
 
 /** @param {any} value */

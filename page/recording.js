@@ -6,6 +6,7 @@
 
 import { Receiver } from "../js/src/receive.js";
 import { Answer } from "./answer.js";
+import { unitsOf } from "./characters.js";
 import { parseJson } from "./format.js";
 import { Outline } from "./outline.js";
 import { countBefore } from "./search.js";
@@ -41,8 +42,10 @@ export class Recording {
   isRepairable = null;
   /** The value that the repair reads. @type {any} */
   repaired = undefined;
-  /** What was left out of the material. */
-  note = "";
+  /** The number of the first event, snapshot or message that is not JSON; 0 if all are. */
+  broken = 0;
+  /** Whether no blank line separates the events. */
+  isJoined = false;
   /** Whether the provider's events ended with `[DONE]`. */
   isDone = false;
   /** @type {Outline | null} */
@@ -85,9 +88,11 @@ export class Recording {
     this.items.push(data);
     this.times.push(time);
     this.outline?.feed(data);
-    this.answer?.add(data);
+    const value = this.outline ? null : parseJson(data);
+    if (value === undefined) this.broken ||= this.length;
+    this.answer?.add(value);
     if (this.outline) this.#ends.push(this.#ends[this.#ends.length - 1] + data.length);
-    if (this.kind === "wire") this.#apply(parseJson(data));
+    if (this.kind === "wire") this.#apply(value);
   }
 
   /** @param {any} message */
@@ -126,13 +131,22 @@ export class Recording {
    */
   setReport({ code, message, offset, path }, position = 0) {
     const text = (this.outline ?? this.answer?.outline)?.text ?? "";
-    const units = [...text.slice(0, 2 * (offset ?? 0))].slice(0, offset ?? 0).join("").length;
-    this.report = { code, message, offset: units, path, position };
+    this.report = { code, message, offset: unitsOf(text, offset ?? 0), path, position };
   }
 
   /** True if the answer's text is JSON or nearly so, in a code fence for instance, and not prose. */
   get hasDocument() {
-    return this.answer === null || meansJson(this.answer.text, this.isEnded);
+    return this.answer === null || (this.broken === 0 && meansJson(this.answer.text, this.isEnded));
+  }
+
+  /** The JSON text, or the answer's text if it is JSON. @returns {Outline | null} */
+  get document() {
+    return this.outline ?? (this.answer && this.hasDocument ? this.answer.outline : null);
+  }
+
+  /** Whether the server can render it in its formats. */
+  get isRenderable() {
+    return this.kind !== "many" && this.kind !== "wire" && this.broken === 0;
   }
 
   /**
@@ -141,13 +155,9 @@ export class Recording {
    * @returns {View | null}
    */
   at(position) {
-    if (this.outline) {
-      return { outline: this.outline, offset: this.outline.momentAfter(this.#ends[position]) };
-    }
-    if (this.answer) {
-      const { outline } = this.answer;
-      return this.hasDocument ? { outline, offset: outline.momentAfter(this.answer.lengthAt(position)) } : null;
-    }
+    const { document } = this;
+    if (document !== null) return { outline: document, offset: document.momentAfter(this.lengthAt(position)) };
+    if (this.answer) return null;
     const outline = position > 0 ? this.#viewOf(position) : new Outline();
     return { outline, offset: Infinity };
   }
@@ -170,9 +180,12 @@ export class Recording {
    * @param {number} offset
    */
   positionOf(offset) {
-    const lengthAt = (/** @type {number} */ position) =>
-      this.outline ? this.#ends[position] : (this.answer?.lengthAt(position) ?? Infinity);
-    return countBefore(this.length, (position) => lengthAt(position) <= offset);
+    return countBefore(this.length, (position) => this.lengthAt(position) <= offset);
+  }
+
+  /** Return the length of the text at a moment. @param {number} position */
+  lengthAt(position) {
+    return this.outline ? this.#ends[position] : (this.answer?.lengthAt(position) ?? Infinity);
   }
 }
 

@@ -17,6 +17,8 @@ export const CUTS = {
  * @type {[RegExp, RegExp, RegExp, string][]}
  */
 const REMEDIES = [
+  [/^the end/, /./, /^data:/, "Put a line break and a blank line between the events: readers join them otherwise."],
+  [/^the end/, /^\d{2,4}$/, /^[-:/]/, "Paste only what was sent: this begins with a time, as lines of a log do."],
   [/^the end/, /./, /^[{[]/, "Remove what follows the document, or read several documents with many=True."],
   [/^the end/, /./, /./, "Remove what follows the document."],
   [/./, /^/, /^[\u00a0\u200b-\u200d\u2060\u3000\ufeff]/, "Replace the special space with an ordinary one, or remove it."],
@@ -42,6 +44,7 @@ const REMEDIES = [
   [/./, /[{[,]$/, /^(?:\.{3}|…)/, "Remove the ellipsis: the model left something out."],
   [/^a value/, /:$/, /^[,}\]]/, "Write a value after the colon, or null."],
   [/./, /[:[,]$/, /^\p{L}/u, "Put the word in double quotes, or ask for structured output (a JSON Schema)."],
+  [/^no control/, /[}\],]$/, /^[\n\r]/, "Close the string with a quote: it runs past the end of its line."],
   [/./, /./, /^[\n\r\t]/, "Write the line break or tab in the string as \\n or \\t."],
   [/^no control/, /./, /./, "Write the character as an escape, such as \\u0000, or remove it."],
   [/./, /\\(?:u[\da-f]{0,3})?$/i, /./, "Write the backslash twice: this is not an escape of JSON."],
@@ -50,10 +53,17 @@ const REMEDIES = [
   [/]/, /./, /^}/, "Close the array with ] first."],
   [/}/, /./, /^]/, "Close the object with } first."],
   [/./, /["\d}\]el]$/, /^["\d{[;]/, "Put a comma between the two values."],
-  [/./, /"$/, /^\p{L}/u, 'Write a quote inside a string as \\".'],
+  [/./, /"$/, /^\p{L}/u, 'Write a quote inside a string as \\", or close the string before.'],
   [/./, /./, /^[\p{L}\p{N}]/u, "Write only a number, true, false or null without quotes: put everything else in double quotes."],
 ];
 export const GENERAL = "Correct the text at the mark, or ask for structured output (a JSON Schema).";
+
+/** Say what to do about a provider's error. @param {string} message */
+export function ofError(message) {
+  return /rate|quota|overload|capacity|unavailable|busy|too many/i.test(message)
+    ? "Try again later, with growing pauses: the provider limits requests, or has too many."
+    : "The request reached the provider. Its message says whether to change the request or to try again later.";
+}
 
 /** Characters that cannot be seen, or not in quotes. @type {Record<string, string>} */
 const NAMES = {

@@ -68,7 +68,7 @@ export class Source {
     const found = recognise(text, kind);
     const open = () => {
       const recording = new Recording(found.kind, `${title}: ${found.about}`, options);
-      Object.assign(recording, { isTimed: found.isTimed, isDone: found.isDone, note: found.note });
+      Object.assign(recording, { isTimed: found.isTimed, isDone: found.isDone, isJoined: found.isJoined });
       return this.#show(recording, found.items, STEP, { how: "end" }, open);
     };
     void open();
@@ -164,9 +164,8 @@ export class Source {
   /** Publish what was pasted, and request what only the server can find. @param {Recording} recording */
   async #publish(recording) {
     const { kind, items, options } = recording;
-    if (kind === "many" || kind === "wire") return;
-    const isText = kind === "text";
-    const records = isText ? items.map((piece) => JSON.stringify(piece)) : items;
+    if (!recording.isRenderable) return;
+    const records = kind === "text" ? items.map((piece) => JSON.stringify(piece)) : items;
     this.#id = this.#server.publish({ input: kind, ...options }, records);
     try {
       const id = await this.#id;
@@ -174,8 +173,7 @@ export class Source {
       byId("published").textContent = `private stream ${id}, kept for an hour`;
       if (location.hash === "#pasted") history.replaceState(null, "", `#stream=${id}`);
       await this.#check(recording, id);
-      const document = recording.hasDocument ? (recording.outline ?? recording.answer?.outline) : null;
-      if (!document?.faults.some(({ code }) => code === "INVALID_JSON")) return;
+      if (!recording.document?.faults.some(({ code }) => code === "INVALID_JSON")) return;
       await this.#repair(recording, await this.#server.publish({ input: kind, repair: true }, records));
     } catch (error) {
       if (this.#recording !== recording) return;

@@ -26,7 +26,7 @@ export class Start {
     });
     byId("new").addEventListener("click", () => this.focus());
     byId("file").addEventListener("click", () => input.click());
-    input.addEventListener("change", () => void this.#openFile(input.files?.[0]));
+    input.addEventListener("change", () => this.#openFile(input.files?.[0]));
     addEventListener("paste", (event) => this.#pasted(event));
     addEventListener("popstate", () => this.#route());
     this.#listenToDrops();
@@ -109,15 +109,10 @@ export class Start {
     if (problem !== "") this.focus();
   }
 
-  /** @param {File | undefined} file */
-  async #openFile(file) {
-    if (file === undefined) return;
-    try {
-      this.#open(await file.text(), file.name);
-    } catch {
-      // A folder, for instance, or a file that was deleted.
-      this.#open("", file.name);
-    }
+  /** Open a file. A folder, or a file that was deleted, has no text. @param {File | undefined} file */
+  #openFile(file) {
+    const open = (/** @type {string} */ text) => this.#open(text, file?.name ?? "");
+    void file?.text().then(open, () => open(""));
   }
 
   /** @param {ClipboardEvent} event */
@@ -126,7 +121,7 @@ export class Start {
     if (target.closest?.("input, textarea, dialog")) return;
     event.preventDefault();
     const [file] = event.clipboardData?.files ?? [];
-    if (file) void this.#openFile(file);
+    if (file) this.#openFile(file);
     else this.#open(event.clipboardData?.getData("text/plain") ?? "", "Pasted");
   }
 
@@ -141,7 +136,7 @@ export class Start {
       event.preventDefault();
       drop.hidden = true;
       const [file] = event.dataTransfer?.files ?? [];
-      if (file) void this.#openFile(file);
+      if (file) this.#openFile(file);
       else this.#open(event.dataTransfer?.getData("text/plain") ?? "", "Dropped");
     });
   }

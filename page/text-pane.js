@@ -28,15 +28,16 @@ export class TextPane {
   /** @type {Recording | null} */
   #recording = null;
   #position = 0;
+  #before = button("", () => this.#move(-1), "more");
+  #list = make("div", "text");
+  #after = button("", () => this.#move(1), "more");
+  #pane;
 
   /**
    * @param {HTMLElement} pane
    * @param {(offset: number) => void} onPick
    */
   constructor(pane, onPick) {
-    this.#before = button("", () => this.#move(-1), "more");
-    this.#list = make("div", "text");
-    this.#after = button("", () => this.#move(1), "more");
     this.#pane = pane;
     pane.append(this.#before, this.#list, this.#after);
     this.#list.addEventListener("click", (event) => {
@@ -44,11 +45,6 @@ export class TextPane {
       if (at && getSelection()?.isCollapsed) onPick(Number(at));
     });
   }
-
-  #before;
-  #list;
-  #after;
-  #pane;
 
   /**
    * Show another recording, from its start or following its end.
@@ -93,8 +89,7 @@ export class TextPane {
 
   /** The text that is shown in blocks; null if lines are shown. @returns {Outline | null} */
   get document() {
-    const { outline, answer } = this.#recording ?? {};
-    return outline ?? (answer && this.#recording?.hasDocument ? answer.outline : null);
+    return this.#recording?.document ?? null;
   }
 
   /** Move the window to a block that it does not contain. @param {number} block */
@@ -114,7 +109,7 @@ export class TextPane {
   #draw() {
     if (this.#recording === null) return;
     const { document: outline } = this;
-    const length = outline === null ? this.#position : this.#length();
+    const length = outline === null ? this.#position : this.#length(outline);
     const count = outline === null ? length : Math.ceil(length / BLOCK);
     const size = outline === null ? LINES : BLOCKS;
     const start = this.#first ?? (this.#isAtStart ? 0 : Math.max(0, count - size));
@@ -132,11 +127,9 @@ export class TextPane {
     );
   }
 
-  #length() {
-    const { outline, answer } = /** @type {Recording} */ (this.#recording);
-    if (answer) return answer.lengthAt(this.#position);
-    const view = this.#recording?.at(this.#position);
-    return Math.min(view?.offset ?? 0, outline?.length ?? 0);
+  /** @param {Outline} outline */
+  #length(outline) {
+    return Math.min(this.#recording?.lengthAt(this.#position) ?? 0, outline.length);
   }
 
   /**
@@ -205,7 +198,7 @@ export class TextPane {
     if (end > at) add(end, "");
     if (this.#mark && !this.#mark.track && this.#mark.offset === end && this.#isOver())
       element.append(make("mark", "", this.#mark.label));
-    if (end === this.#length() && !this.#isOver()) element.append(make("span", "cursor"));
+    if (end === this.#length(outline) && !this.#isOver()) element.append(make("span", "cursor"));
   }
 
   /**

@@ -73,7 +73,7 @@ export class TimeLine {
     this.isFollowing = false;
     if (this.isPlaying) {
       if (this.position >= recording.length) this.position = 0;
-      this.#clock = performance.now() - (recording.times[this.position - 1] ?? 0) / this.#speed;
+      this.keepMoment();
       requestAnimationFrame(() => this.#tick(recording));
     }
     this.#onMove();

@@ -128,7 +128,7 @@ export class TreeRows {
   #scalar(node) {
     const { outline, offset } = /** @type {View} */ (this.view);
     if (node.kind !== "string") return outline.source(node, offset);
-    const text = outline.string(node, offset);
+    const text = String(outline.value(node, offset) ?? "");
     if (text.length <= MAX_STRING) return text;
     // What grows is at the end.
     return node.isComplete(offset) ? `${text.slice(0, MAX_STRING)} …` : `… ${text.slice(-MAX_STRING)}`;

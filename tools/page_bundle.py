@@ -23,6 +23,7 @@ ENTRIES: Final = ("page/page.js", "page/page.css")
 FLAGS: Final = (
     *("--bundle", "--splitting", "--format=esm", "--minify", "--target=es2022"),
     *("--entry-names=[name]-[hash]", "--chunk-names=[name]-[hash]", "--log-level=warning"),
+    *("--asset-names=[name]-[hash]", "--loader:.svg=file"),
 )
 QUIET: Final = ("--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--no-package-lock")
 

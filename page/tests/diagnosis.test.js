@@ -66,10 +66,35 @@ const BROKEN = {
   "a control character": ['{"a": "\0"}', /control character/, "line 1, column 8, in root.a", /as an escape/],
   "an event that is not JSON": [
     chat('{"a": "hello world"}', "stop").replace("choices", 'choices"'),
-    /^1 event left out: event 1 is not JSON/,
-    "",
-    /Correct it/,
+    /^This event is not JSON: expected ':'/,
+    "event 1: line 1, column 44, in root.choices",
+    /Put a colon/,
   ],
+  "an event that is cut": [
+    `${chat('{"a": 1}', null)}data: {"choices": [{"del\n\n${chat("", "stop")}`,
+    /the end of the key is missing/,
+    "event 3: line 1, column 19, in root.choices[0]",
+    /wrote or copied it/,
+  ],
+  "events without blank lines": [
+    chat('{"a": 1}', "stop").replaceAll("\n\n", "\n"),
+    /^No blank line/,
+    "after event 1",
+    /readers join/,
+  ],
+  "events without line breaks": ['data: {"a": 1}data: {"a": 2}', /the end of the text/, /^line 1/, /line break/],
+  "an empty answer": [chat("", "stop"), /^The answer is empty/, "", /prompt/],
+  "a text that is encoded twice": ['"{\\"a\\": 1}"', /^Encoded twice/, "line 1, column 1, in root", /Encode it once/],
+  "arguments that are encoded twice": [
+    chat("", "tool_calls", { tool_calls: [{ ...CALL, function: { name: "book", arguments: '"{\\"a\\": 1}"' } }] }),
+    /^Encoded twice: the arguments of book/,
+    "book: line 1, column 1, in root",
+    /Encode it once/,
+  ],
+  "a string without its closing quote": ['{"a": "x, "b": 1}', /but got ‘b’/, "line 1, column 12, in root", /close the string/],
+  "a line without its closing quote": ['{"a": "x}\n{"a": "y"}', /a line break/, "line 1, column 10, in root.a", /runs past/],
+  "a provider that has too many requests": ['{"error": {"message": "Rate limit reached"}}', /Rate limit/, "event 1", /later/],
+  "a line of a log with its time": ['2026-01-02 INFO {"a": 1}', /the end of the text/, "line 1, column 5, in root", /a time/],
   "comments only": [": ping\n\n: ping\n\n", /without any data/, "", /response/],
   "events without content": ['data: {"choices": []}\n\ndata: [DONE]\n\n', /no text and no call/, "", /Known are/],
   "a second value": ['{"a": 1} {"b": 2}', /the end of the text/, "line 1, column 10, in root", /Remove what follows/],
@@ -95,7 +120,7 @@ const BROKEN = {
     "line 1, column 15, in root.days[0].n",
     /Request it again/,
   ],
-  "a refusal": [chat("", "stop", { refusal: "I cannot help with that." }), /^Refused/, "after 2 events", /prompt/],
+  "a refusal": [chat("", "stop", { refusal: "I cannot help with that." }), /^Refused.*cannot help/, "after 2 events", /prompt/],
   "an error of the provider": [
     sse({ type: "error", error: { type: "overloaded_error", message: "Overloaded" } }),
     /reported an error: Overloaded/,
@@ -127,15 +152,25 @@ const BROKEN = {
     /double quotes/,
   ],
   "a call that is cut off": [CUT_CALL, /^Cut off: .*token limit/, "book: line 1, column 23, in root.boat.name", /max_tokens/],
-  "a gap in the wire": ['{"n": 1, "value": {"a": "x"}}\n[3, ["append", "/a", "y"]]', /^Message 2 does not fit/, "", /snapshot/],
-  "a wire that is cut off": ['{"n": 1, "value": {"a": "x"}}\n[2, ["append", "/a", "y"]]', /^Cut off/, "", /Connect again/],
+  "a gap in the wire": [
+    '{"n": 1, "value": {"a": "x"}}\n[3, ["append", "/a", "y"]]',
+    /^The message does not fit/,
+    "message 2",
+    /snapshot/,
+  ],
+  "a wire that is cut off": [
+    '{"n": 1, "value": {"a": "x"}}\n[2, ["append", "/a", "y"]]',
+    /^Cut off/,
+    "after 2 messages",
+    /Connect again/,
+  ],
 };
 
 /** @param {string} text */
 function recorded(text) {
-  const { kind, items, isDone, note } = recognise(text);
+  const { kind, items, isDone, isJoined } = recognise(text);
   const recording = new Recording(kind, "");
-  Object.assign(recording, { isDone, note });
+  Object.assign(recording, { isDone, isJoined });
   for (const { data } of items) recording.add(data, 0);
   recording.end();
   return recording;

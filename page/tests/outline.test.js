@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { partial } from "../../js/src/index.js";
-import { placeOf } from "../characters.js";
+import { describePlace } from "../characters.js";
 import { Outline } from "../outline.js";
 
 const TEXT = '{"a😀": [1, -2.5e3, true, null, "é\\"\\\\"], "שלום": {"": "\\ud83d\\ude00"}, "b": 7}';
@@ -84,7 +84,7 @@ test("an error has its offset, its path and what was expected", () => {
   );
   const [cut] = read('{"a": "b', 3).faults;
   assert.deepEqual([cut.code, cut.offset, cut.path], ["TRUNCATED", 8, ["a"]]);
-  assert.deepEqual(placeOf("a\n😀x", 4), { line: 2, column: 2 });
+  assert.equal(describePlace("a\n😀x", 4, ["b"]), "line 2, column 2, in root.b");
 });
 
 test("JSON lines go on after a broken one", () => {
