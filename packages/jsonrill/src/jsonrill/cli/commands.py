@@ -10,10 +10,9 @@ from typing import Annotated, Any, Final
 import typer
 
 from .. import __version__, compiled, streams
-from ..driver import drive
 from ..errors import JsonrillError
-from ..sources.events import EventReader, EventText
 from ..stages import LastValueStage
+from ..toolcalls import ToolCall, ToolCalls
 from . import EXTRAS, not_installed
 from .files import BadInput, Input, Output, place_of, process, report, write_utf8
 from .options import SchemaFile, checked, load_json, load_named, named, with_flags
@@ -166,7 +165,6 @@ def chunks(
     on_revision: Annotated[str, typer.Option(help="raise, or keep what is written.")] = "raise",
     numbers: Annotated[str, typer.Option(help="growing, or final when they come.")] = "growing",
     verify: Annotated[bool, typer.Option(help="Check the text at the end.")] = False,
-    sse: Annotated[bool, typer.Option("--sse", help="The input is an event stream.")] = False,
     text: Annotated[bool, typer.Option("--text", help="Write the text itself.")] = False,
 ) -> None:
     """Turn complete JSON snapshots, one a line, into chunks whose joined text is the last one.
@@ -178,20 +176,17 @@ def chunks(
     options: Any = {"eager": eager, "null": null, "on_revision": on_revision}
     options |= {"numbers": numbers, "verify": verify}
     checked(Chunker, **options)
+    write = output.write_text if text else output.write
 
     def work(file: Input) -> None:
         chunker = Chunker(**options)
-        write = output.write_text if text else output.write
-        number = 0
-        try:
-            for line in _snapshots(file, sse):
-                number += 1
-                if chunk := chunker.feed(line):
-                    write(chunk)
-        except JsonrillError as error:
-            raise BadInput(f"item {number}: {error.problem}") from error
-        if not number:
-            raise BadInput("the input is empty")
+        for number, line in enumerate(file.lines(), 1):
+            try:
+                chunk = chunker.feed(line)
+            except JsonrillError as error:
+                raise BadInput(f"item {number}: {error.problem}") from error
+            if chunk:
+                write(chunk)
         if chunk := chunker.flush():
             write(chunk)
         if text:
@@ -210,31 +205,21 @@ def calls(
     schema: Annotated[
         list[str] | None, typer.Option(help="TOOL=FILE: JSON Schema of a tool's arguments.")
     ] = None,
-    sse: Annotated[bool, typer.Option("--sse", help="The input is an event stream.")] = False,
     repair: Annotated[bool, typer.Option("--repair", help="Read what is nearly JSON.")] = False,
-    wire: Annotated[bool, typer.Option("--wire", help="Write wire events.")] = False,
 ) -> None:
-    """Write the tool calls in a provider's stream, after each event that changed one.
+    """Write the tool calls in a provider's stream, after each change of one.
 
     The input is one event a line, or the event stream as it came over HTTP.
 
     Example: curl -sN ... | jsonrill calls
     """
-    from ..toolcalls import ToolCallEvents, ToolCalls
-
-    options = {"schemas": checked(load_named, schema), "repair": repair}
-    checked(ToolCalls, provider, **options)
+    options: Any = {"provider": provider, "schemas": checked(load_named, schema), "repair": repair}
+    checked(ToolCalls, **options)
 
     def work(file: Input) -> None:
-        calls = ToolCalls(provider, **options)
-        stage: Any = ToolCallEvents(calls) if wire else calls
-        reader = EventReader(provider, sse=sse)
-        show = list if wire else _changed_calls
-        for event in drive(reader, file.pieces()):
-            output.write_all(show(stage.feed(event)))
-        if reader.is_empty:
-            raise BadInput("the input has no events")
-        output.write_all(show(stage.flush()))
+        calls = ToolCalls(**options)
+        for update in streams.tool_calls(file.pieces(), calls=calls):
+            output.write(_shown(update.call))
         bad = [call for call in calls.calls if call.status in ("error", "truncated")]
         if bad:
             raise BadInput(f"{bad[0].name} {bad[0].status}: {bad[0].error or bad[0].raw}")
@@ -277,25 +262,12 @@ def _last_values(source: Any, schema: Any, many: bool, reading: Reading) -> Iter
         raise
 
 
-def _snapshots(file: Input, sse: bool) -> Iterable[Any]:
-    if not sse:
-        yield from file.lines()
-        return
-    text = EventText(sse=True)
-    for piece in file.pieces():
-        yield from text.feed(piece)
-    yield from text.flush()
-
-
-def _changed_calls(updates: list[Any]) -> list[dict[str, Any]]:
-    """Return each call that changed once, with its raw text if that cannot be parsed."""
-    shown = []
-    for call in {id(update.call): update.call for update in updates}.values():
-        is_unread = call.args is None or call.status == "error"
-        names = ("id", "index", "name", "status", "args", "error", *(["raw"] if is_unread else []))
-        fields = {name: getattr(call, name) for name in names}
-        shown.append({name: value for name, value in fields.items() if value is not None})
-    return shown
+def _shown(call: ToolCall) -> dict[str, Any]:
+    """Return the state of a call, with its raw text if that cannot be parsed."""
+    is_unread = call.args is None or call.status == "error"
+    names = ("id", "index", "name", "status", "args", "error", *(["raw"] if is_unread else []))
+    fields = {name: getattr(call, name) for name in names}
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 # ---- commands of other distributions ----

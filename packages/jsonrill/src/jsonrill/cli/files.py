@@ -11,12 +11,11 @@ import os
 import re
 import sys
 import time
-from codecs import BOM_UTF8, getincrementaldecoder
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from io import TextIOWrapper
-from itertools import chain
 from typing import Any, Final
 
 import typer
@@ -47,60 +46,44 @@ class BadOutput(Exception):
 
 @dataclass
 class Input:
-    """One file ("-" is standard input), cut into pieces of `tokens` characters if that is set."""
+    """One file ("-" is standard input), cut into pieces of `tokens` bytes if that is set."""
 
     name: str = "-"
     tokens: int = 0
     delay: float = 0.0
 
-    def pieces(self) -> Iterator[bytes | str]:
+    def pieces(self) -> Iterator[bytes]:
         """Return the text as it arrives, or cut and delayed as a model would send it."""
-        if not self.tokens and not self.delay:
-            return self._blocks()
-        return self._cut(self.tokens or 4)
+        # read1 returns what a pipe holds now, instead of waiting for a full block.
+        for block in self._read(lambda file: iter(lambda: file.read1(_BLOCK), b"")):
+            size = self.tokens or (4 if self.delay else len(block))
+            for at in range(0, len(block), size):
+                yield block[at : at + size]
+                time.sleep(self.delay / 1000)
 
     def lines(self) -> Iterator[bytes]:
         """Return the lines that are not empty."""
-        rest: list[bytes] = []
-        for block in chain(self._blocks(), [b"\n"]):
-            first, *others = block.split(b"\n")
-            rest.append(first)
-            if others:
-                complete = [b"".join(rest), *others]
-                rest = [complete.pop()]
-                lines = (line.removeprefix(BOM_UTF8) for line in complete)
-                yield from filter(bytes.strip, lines)
+        lines = self._read(iter)
+        return filter(bytes.strip, (line.removeprefix(BOM_UTF8) for line in lines))
 
-    def _blocks(self) -> Iterator[bytes]:
+    def _read(self, parts: Callable[[Any], Iterator[bytes]]) -> Iterator[bytes]:
+        is_empty = True
         try:
-            opened: Any = _stdin() if self.name == "-" else open(self.name, "rb")
-            with opened as file:
-                # read1 returns what a pipe holds now, instead of waiting for a full block.
-                is_empty = True
-                while block := file.read1(_BLOCK):
-                    is_empty = is_empty and not block.strip(b" \t\r\n\xef\xbb\xbf")
-                    yield block
-            if is_empty:
-                raise BadInput("the input is empty")
+            with self._open() as file:
+                for part in parts(file):
+                    is_empty = is_empty and not part.strip(b" \t\r\n\xef\xbb\xbf")
+                    yield part
         except OSError as error:
             raise BadInput(error.strerror) from error
+        if is_empty:
+            raise BadInput("the input is empty")
 
-    def _cut(self, size: int) -> Iterator[str]:
-        decoder = getincrementaldecoder("utf-8-sig")("replace")
-        text = ""
-        for block in self._blocks():
-            text += decoder.decode(block)
-            while len(text) > size:
-                yield text[:size]
-                time.sleep(self.delay / 1000)
-                text = text[size:]
-        yield text + decoder.decode(b"", True)
-
-
-def _stdin() -> Any:
-    if sys.stdin is None:
-        raise BadInput("standard input is closed")
-    return nullcontext(sys.stdin.buffer)
+    def _open(self) -> Any:
+        if self.name != "-":
+            return open(self.name, "rb")
+        if sys.stdin is None:
+            raise BadInput("standard input is closed")
+        return nullcontext(sys.stdin.buffer)
 
 
 class Output:

@@ -23,7 +23,7 @@ SchemaFile = Annotated[str | None, typer.Option(help="JSON Schema in a file.", m
 
 def inputs(
     files: Files = None,
-    tokens: Annotated[int, typer.Option(min=0, help="Cut the text to N characters a piece.")] = 0,
+    tokens: Annotated[int, typer.Option(min=0, help="Cut the text into pieces of N bytes.")] = 0,
     delay: Annotated[float, typer.Option(min=0, help="Wait N milliseconds after a piece.")] = 0,
 ) -> list[Input]:
     return [Input(file, tokens, delay) for file in files or ["-"]]
@@ -126,24 +126,21 @@ def checked(work: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
 
 def with_flags(work: Callable[..., None]) -> Callable[..., None]:
     """Return a command in which each parameter named like a group is replaced by its flags."""
-    groups: dict[str, Callable[..., Any]] = {
-        name: group
-        for name, group in (("reading", reading), ("inputs", inputs), ("output", output))
-        if name in signature(work).parameters
+    parameters = dict(signature(work, eval_str=True).parameters)
+    groups = {
+        group: signature(group, eval_str=True).parameters
+        for group in (reading, inputs, output)
+        if parameters.pop(group.__name__, None)
     }
-    own = signature(work, eval_str=True).parameters.values()
-    parameters = [parameter for parameter in own if parameter.name not in groups]
-    for group in groups.values():
-        parameters += signature(group, eval_str=True).parameters.values()
+    flags = [*parameters.values(), *(flag for own in groups.values() for flag in own.values())]
 
-    def run(**flags: Any) -> None:
-        for name, group in groups.items():
-            names = signature(group).parameters
-            flags[name] = checked(group, **{flag: flags.pop(flag) for flag in names})
-        work(**flags)
+    def run(**given: Any) -> None:
+        for group, own in groups.items():
+            given[group.__name__] = checked(group, **{name: given.pop(name) for name in own})
+        work(**given)
 
-    keywords = [parameter.replace(kind=Parameter.KEYWORD_ONLY) for parameter in parameters]
+    keywords = [flag.replace(kind=Parameter.KEYWORD_ONLY) for flag in flags]
     run.__signature__ = Signature(keywords)  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in keywords}
+    run.__annotations__ = {flag.name: flag.annotation for flag in flags}
     run.__name__, run.__doc__ = work.__name__, work.__doc__
     return run
