@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from codecs import getincrementaldecoder
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from .answer import Answer, joined
+from .answer import Answer
 from .document import Document
+from .documents import Beginning
 from .driver import log_error
 from .errors import (
     CutShort,
@@ -25,38 +25,15 @@ from .eventstream import (
     is_event_stream,
     is_lines,
 )
-from .parse.machine import Sink
-from .parse.options import PARSE_OPTIONS, create_machine
-from .parse.states import END, EXPECTED
 from .pipeline import BAD_TEXT, Reading, Stage
 from .sources.explain import explain
 from .sources.opening import TEXT, Opened
-from .sources.options import NEXT_CALL, AnswerOptions
+from .sources.options import AnswerOptions
 
 if TYPE_CHECKING:
     from .partial_stream import Update
     from .sources.answer import AnswerReader
     from .toolcalls import ToolCalls
-
-# How many characters of an answer are kept for its errors.
-_KEPT: Final = 1 << 16
-
-
-class Beginning:
-    """The beginning of a text, kept for an error."""
-
-    def __init__(self) -> None:
-        self._pieces: list[Any] = []
-        self._size = 0
-
-    def add(self, piece: Any) -> None:
-        if self._size < _KEPT and (type(piece) is str or isinstance(piece, TEXT)):
-            self._pieces.append(piece)
-            self._size += len(piece)
-
-    @property
-    def text(self) -> str:
-        return joined(self._pieces)[:_KEPT]
 
 
 class TextReader(Stage):
@@ -235,153 +212,6 @@ class ChunkStage(Stage):
     def flush(self, cut: CutShort | None = None) -> Sequence[str]:
         chunk = self._chunker.flush()
         return (chunk,) if chunk else ()
-
-
-# ---- one document after another ----
-
-
-class _End(Sink):
-    """Detect where a document is complete."""
-
-    offset: int | None = None
-
-    def complete(self, offset: int) -> None:
-        self.offset = offset
-
-    def takes_values(self) -> bool:
-        return True
-
-
-class DocumentsStage(Stage):
-    """Read one document after another, each with a new stage from `begin(options)`.
-
-    With `splits` a document ends at a separator (RFC 7464), or where more text follows a complete
-    value, which a second machine finds. Otherwise each call is a document; the first error in a
-    call is raised at the end, so that the calls after it are read.
-    """
-
-    def __init__(
-        self, begin: Callable[[dict[str, Any]], Stage], options: dict[str, Any], *, splits: bool
-    ) -> None:
-        self._begin = begin
-        self._options = dict(options)
-        self._splits = splits
-        self._decoder = getincrementaldecoder("utf-8")("strict")
-        self._stage: Stage | None = None
-        self._beginning, self._tail = Beginning(), ""
-        self._is_skipping = False
-        self._late_error: Exception | None = None
-
-    def feed(self, piece: Any) -> Iterator[Any]:
-        if piece is NEXT_CALL:
-            yield from self._end_document()
-            self._is_skipping = False
-            return
-        bad = b""
-        try:
-            text = piece if isinstance(piece, str) else self._decoder.decode(piece)
-        except UnicodeDecodeError as error:
-            text, bad = error.object[: error.start].decode(), error.object[error.start :]
-        first, *others = text.split("\x1e") if self._splits else [text]
-        yield from self._read(first)
-        for record in others:
-            yield from self._end_document()
-            yield from self._read(record)
-        yield from self._read_bytes(bad)
-
-    def flush(self, cut: CutShort | None = None) -> Iterator[Any]:
-        yield from self._read_bytes(self._decoder.getstate()[0])
-        if self._options.get("prefix") and self._stage is None:
-            self._start()
-        was_open = self._stage is not None
-        yield from self._end_document(cut)
-        # If the provider cut the answer, more documents might have come.
-        is_good = not self.ended and self._late_error is None
-        if is_good and cut is not None and (cut.reason != "lost" or not was_open):
-            self._stage = self._begin(self._options)
-            yield from self._end_document(cut)
-        if not self.ended and self._late_error is not None:
-            self.fail(self._late_error)
-
-    def _read(self, text: str) -> Iterator[Any]:
-        while text and not self.ended and not self._is_skipping:
-            stage = self._stage
-            if stage is None:
-                if not self._options.get("prefix"):
-                    text = text.lstrip(" \t\r\n\ufeff")
-                if not text:
-                    break
-                stage = self._start()
-            own, text = self._split(text)
-            self._beginning.add(own)
-            yield from stage.feed(own)
-            self._check(stage)
-            if text:
-                yield from self._end_document()
-
-    def _read_bytes(self, data: bytes) -> Iterator[Any]:
-        """Read bytes that are not UTF-8, or half a character; the document's stage refuses them."""
-        if data and self._stage is not None and self._end.offset is not None:
-            yield from self._end_document()
-        if data and not self.ended and not self._is_skipping:
-            stage = self._stage or self._start()
-            yield from stage.feed(data)
-            self._check(stage)
-
-    def _start(self) -> Stage:
-        """Begin a document."""
-        stage = self._stage = self._begin(self._options)
-        self._beginning = Beginning()
-        self._end = _End()
-        if self._splits:
-            known = PARSE_OPTIONS & self._options.keys() - {"on_repair"}
-            self._probe = create_machine(self._end, {name: self._options[name] for name in known})
-        self._options.pop("prefix", None)
-        # The text after the complete value, which may start the next document, and its offset.
-        self._tail, self._tail_start = "", 0
-        return stage
-
-    def _split(self, text: str) -> tuple[str, str]:
-        """Return more text of this document, and the text of the next one if one begins."""
-        if not self._splits:
-            return text, ""
-        text = self._tail + text
-        end = len(text)
-        try:
-            self._probe.feed(text[len(self._tail) :])
-        except JsonrillError as error:
-            if error.offset is not None:
-                end = max(error.offset - self._tail_start, 0)
-                # A number is complete if what follows begins another value.
-                is_number = getattr(error, "expected", "") == EXPECTED[END]
-                if self._end.offset is not None or (is_number and text[end] in '{["tfn'):
-                    self._tail = ""
-                    return text[:end], text[end:]
-                end = len(text)
-        if self._end.offset is not None:
-            end = max(self._end.offset - self._tail_start, 0)
-        self._tail_start += end
-        self._tail = text[end:]
-        return text[:end], ""
-
-    def _end_document(self, cut: CutShort | None = None) -> Iterator[Any]:
-        stage, self._stage = self._stage, None
-        if stage is not None:
-            tail, self._tail = self._tail, ""
-            if tail:
-                yield from stage.feed(tail)
-            yield from stage.flush(cut)
-            self._check(stage)
-
-    def _check(self, stage: Stage) -> None:
-        """End, or skip the rest of the text, if a document has ended early."""
-        if isinstance(stage.error, JsonrillError):
-            stage.error.text = self._beginning.text
-        if stage.ended and self._splits:
-            self.error, self.ended = stage.error, True
-        elif stage.ended:
-            self._late_error = self._late_error or stage.error
-            self._stage, self._is_skipping = None, True
 
 
 # ---- a provider's events ----

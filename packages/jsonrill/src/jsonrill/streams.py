@@ -16,6 +16,7 @@ from collections.abc import (
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypedDict, Unpack, overload
 
 from .answer import Answer, joined
+from .documents import Documents, Splitter
 from .driver import Pace, drive, last_item
 from .errors import InvalidJSON, JsonrillError, Limits, Truncated, check_names
 from .parse.options import PARSE_OPTIONS, ParseOptions, rule_names
@@ -26,7 +27,6 @@ from .sources.options import AnswerOptions
 from .stages import (
     CallStage,
     ChunkStage,
-    DocumentsStage,
     EventStage,
     FieldStage,
     FragmentStage,
@@ -181,7 +181,9 @@ def read_text(
     reading, settings = read_options(options, *names, many=many, is_first_call=is_first_call)
     stage = begin(settings)  # wrong options are refused now
     if many or reading.reads_calls:
-        stage = DocumentsStage(begin, settings, splits=many)
+        stage = Documents(begin, settings)
+    if many:
+        stage = Pipe(Splitter(settings), stage)
     return drive(Pipe(TextReader(reading), stage), source, pace=pace)
 
 

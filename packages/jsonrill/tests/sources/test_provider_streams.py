@@ -164,10 +164,9 @@ def test_a_call_without_arguments_is_an_empty_object() -> None:
 
 
 def test_a_call_that_is_not_json_does_not_become_several() -> None:
-    """After its error the rest of a call is left out; the next call is read, then it is raised."""
     broken = call(0, '{"a": oops,\n{"b": 1}\n', "write")
     values, error = collect(jsonrill.values([broken, call(1, "[1]", "write"), ENDED], tool="write"))
-    assert (values, type(error)) == ([{}, [1]], InvalidJSON)
+    assert (values, type(error)) == ([{}], InvalidJSON)
     assert "got 'o' at character 6" in str(error)
 
 
@@ -182,13 +181,16 @@ def test_a_call_that_is_cut_off_is_an_error() -> None:
     assert type(collect(jsonrill.values(cut, tool="write"))[1]) is Truncated
     cut.append(call(1, '{"b": 1}', "write"))
     values, error = collect(jsonrill.values(cut, tool="write"))
-    assert (values, type(error)) == ([{"a": "x"}, {"b": 1}], Truncated)
+    assert (values, type(error)) == ([{"a": "x"}], Truncated)
 
 
 def test_text_after_complete_arguments_is_an_error() -> None:
-    late = [call(0, "[0]", "write"), call(1, "[1]", "write"), call(0, "junk"), ENDED]
+    late = [call(0, "[0]", "write"), call(0, "junk"), ENDED]
     values, error = collect(jsonrill.values(late, tool="write"))
-    assert (values, type(error)) == ([[0], [1]], InvalidJSON)
+    assert (values, type(error)) == ([[0]], InvalidJSON)
+    late.insert(1, call(1, "[1]", "write"))
+    values, error = collect(jsonrill.values(late, tool="write"))
+    assert (values, type(error)) == ([[0], [1]], SourceFailed)
 
 
 # ---- silence is a defect ----

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from ..answer import Answer
-from ..errors import CutShort, InvalidJSON, SourceFailed, UnknownSource, truncated
+from ..errors import CutShort, SourceFailed, UnknownSource, truncated
 from ..pipeline import Stage
 from ..providers import Reader
 from ..providers.ending import Ending
 from ..providers.statements import CallDelta, Statement, Text, of_choice, text_in
 from .events import EventReader
 from .explain import quote
-from .options import NEXT_CALL, AnswerOptions
+from .options import NEXT_DOCUMENT, AnswerOptions
 
 if TYPE_CHECKING:
     from ..toolcalls import ToolCall
 
 # What a JSON text begins with, and how much of a text that begins with something else is read, to
 # see whether the model refused or was stopped.
-_BEGINS_JSON: Final = '{["-0123456789\ufeff`<'
+_BEGINS_JSON: Final = frozenset('{["-0123456789tfn\ufeff`<')
 _PROSE: Final = 120
 # Errors that the reader of the text finds.
 _IN_TEXT: Final = ("INVALID_JSON", "TRUNCATED", "LIMIT_EXCEEDED")
@@ -90,23 +89,11 @@ class AnswerText:
         return f"the answer has tool calls{shown} and no text: pass {option} for their arguments"
 
 
-@dataclass(slots=True)
-class _Call:
-    """A call, and its argument text that has not been handed on."""
-
-    call: ToolCall
-    pieces: list[str] = field(default_factory=list)
-    is_empty: bool = True
-    # Whether it was handed on to its end, and whether text came after that.
-    is_passed: bool = False
-    is_late: bool = False
-
-
 class ArgumentText:
     """Reads events and returns the argument text of the calls of one tool, or (True) of any.
 
-    Calls come one after another, each but the first after `NEXT_CALL`. If calls are interleaved,
-    the later one waits until the arguments of the earlier one are complete.
+    Calls come one after another, each after `NEXT_DOCUMENT` unless only the first is read. If calls
+    are interleaved, the later one waits until the arguments of the earlier one are complete.
     """
 
     def __init__(self, options: AnswerOptions) -> None:
@@ -116,91 +103,79 @@ class ArgumentText:
         self._choice = options.choice
         self._is_first = options.is_first_call
         self._calls = ToolCalls(repair=options.repair)
-        # All calls by identity, and those that are not passed on yet, in order.
-        self._known: dict[int, _Call] = {}
-        self._queue: list[_Call] = []
-        self._current: _Call | None = None
-        self._count = 0
+        # All calls by number, those that are not read to their end yet, and how many characters
+        # were read of each.
+        self._known: dict[int, ToolCall] = {}
+        self._queue: list[ToolCall] = []
+        self._sizes: dict[int, int] = {}
         # True once everything that is needed has arrived.
         self.done = False
 
     @property
     def missing(self) -> str | None:
         """Why there are no arguments; None if there are some."""
-        if self._count:
+        if self._sizes:
             return None
         if self._tool is True:
             return "the answer has no tool calls: leave out tool= to read its text"
-        names = dict.fromkeys(entry.call.name or "?" for entry in self._known.values())
+        names = dict.fromkeys(call.name or "?" for call in self._known.values())
         others = f", but of {', '.join(names)}" if names else ""
         return f"the answer has no call of {self._tool}{others}"
 
     def pieces(self, statements: Sequence[Statement]) -> Iterator[Any]:
         """Return the argument text that statements add."""
         for update in self._calls.read(of_choice(statements, self._choice)):
-            entry = self._known.get(id(update.call))
-            if entry is None:
-                entry = self._known[id(update.call)] = _Call(update.call)
-                self._queue.append(entry)
-            text = update.function_args
-            # A complete `{}` may be replaced; if it is not, it is handed on with the call's end.
-            if text and not (entry.is_empty and update.call.is_placeholder):
-                entry.is_late = entry.is_late or entry.is_passed
-                entry.pieces.append(text)
-                entry.is_empty = False
+            call = update.call
+            if call.number not in self._known:
+                self._known[call.number] = call
+                self._queue.append(call)
         return self._emit(is_last=False)
 
     def flush(self) -> Iterator[Any]:
         """Return what waited for calls that have not ended; raise an error not in the text."""
         self._calls.flush()
         yield from self._emit(is_last=True)
-        for entry in self._known.values():
-            error = entry.call.error
-            if error is None or not entry.is_passed:
-                continue
-            if error["code"] not in _IN_TEXT:
-                name = f"the call {entry.call.id} of {entry.call.name}"
-                raise SourceFailed(f"{name}: {error['message']}")
-            if entry.is_late:
-                raise InvalidJSON(error["message"], offset=error.get("offset"))
+        for number, size in self._sizes.items():
+            call = self._known[number]
+            if call.error and (call.error["code"] not in _IN_TEXT or len(call.raw) > size):
+                raise SourceFailed(f"the call {call.id} of {call.name}: {call.error['message']}")
 
     @property
     def complete(self) -> bool:
-        """True if calls were handed on, and all of these are complete."""
-        statuses = {entry.call.status for entry in self._known.values() if entry.is_passed}
-        return statuses == {"complete"}
+        """True if calls were read, and all of these are complete."""
+        return {self._known[number].status for number in self._sizes} == {"complete"}
 
     def _emit(self, *, is_last: bool) -> Iterator[Any]:
         while self._queue and not self.done:
-            entry = self._queue[0]
-            is_ended = is_last or entry.call.status != "streaming"
-            if not (entry.pieces or is_ended):
+            call = self._queue[0]
+            is_ended = is_last or call.status != "streaming"
+            if not (is_ended or _has_text(call)):
                 return
-            if self._tool not in (True, entry.call.name):
-                self._queue.pop(0)
-                continue
-            yield from self._texts_of(entry, is_ended)
-            if not is_ended and not (self._has_next() and entry.call.complete_args):
-                return
-            entry.is_passed = True
+            if self._is_selected(call):
+                yield from self._text(call, is_ended)
+                has_next = any(self._is_selected(later) for later in self._queue[1:])
+                if not is_ended and not (has_next and call.complete_args):
+                    return
+                self.done = self._is_first
             self._queue.pop(0)
-            self.done = self._is_first
 
-    def _texts_of(self, entry: _Call, is_ended: bool) -> Iterator[Any]:
-        if self._current is not entry:
-            self._current = entry
-            self._count += 1
-            if self._count > 1:
-                yield NEXT_CALL
-        pieces, entry.pieces = entry.pieces, []
-        yield from pieces
-        if is_ended and entry.is_empty and entry.call.status == "complete":
+    def _is_selected(self, call: ToolCall) -> bool:
+        return self._tool in (True, call.name)
+
+    def _text(self, call: ToolCall, is_ended: bool) -> Iterator[Any]:
+        if call.number not in self._sizes and not self._is_first:
+            yield NEXT_DOCUMENT
+        size = self._sizes.get(call.number, 0)
+        self._sizes[call.number] = len(call.raw)
+        if _has_text(call):
+            yield call.raw[size:]
+        elif is_ended and call.status == "complete":
             yield "{}"
 
-    def _has_next(self) -> bool:
-        """Return whether a call behind the first one in the queue may be handed on."""
-        behind = self._queue[1:]
-        return any(entry.pieces and self._tool in (True, entry.call.name) for entry in behind)
+
+def _has_text(call: ToolCall) -> bool:
+    """Return whether there is argument text that stays: a `{}` that came alone may be replaced."""
+    return call.raw != "" and not call.is_placeholder
 
 
 class AnswerReader(Stage):
@@ -259,12 +234,6 @@ class AnswerReader(Stage):
                 yield piece
                 continue
             self._prose += piece
-            beginning = self._prose.strip(" \t\r\n")
-            if (beginning and _may_be_json(beginning)) or len(self._prose) > _PROSE:
+            if self._prose.lstrip(" \t\r\n")[:1] in _BEGINS_JSON or len(self._prose) > _PROSE:
                 text, self._prose = self._prose, None
                 yield text
-
-
-def _may_be_json(text: str) -> bool:
-    literals = ("true", "false", "null")
-    return text[0] in _BEGINS_JSON or any(word.startswith(text[:5]) for word in literals)

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from ..answer import Answer
 
-# Comes between the arguments of two calls.
-NEXT_CALL: Final = object()
+# Comes before each document, where a source has several.
+NEXT_DOCUMENT: Final = object()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
