@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -47,3 +49,23 @@ def test_a_recipe_runs(tmp_path: Path, module: str, output: str) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert output in done.stdout
+
+
+def test_the_first_commands_run(tmp_path: Path) -> None:
+    blocks = read((ROOT / "docs" / "batch.md").read_text("utf8")).blocks
+    commands = next(it.text for it in blocks if it.language == "console").splitlines()
+    script = "\n".join(it.removeprefix("$ ") for it in commands if not it.startswith("$ pip"))
+    python = shlex.quote(sys.executable)
+    script = script.replace("python tools", f"{python} {ROOT}/tools").replace("1000", "50")
+    script = script.replace("\njsonrill ", f"\n{python} -m jsonrill ")
+    path = os.pathsep.join(sys.path)
+    done = subprocess.run(
+        ["bash", "-c", script],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    assert rows and "complete" not in {row["status"] for row in rows}, done.stderr
