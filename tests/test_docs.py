@@ -102,7 +102,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def as_providers(
     demo: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[dict[str, str]]:
-    """Clients without arguments find the server of the demo."""
+    """Let clients without arguments find the server of the demo."""
     monkeypatch.chdir(tmp_path)
     variables = {
         "OPENAI_BASE_URL": f"{demo}/v1",

@@ -65,7 +65,7 @@ class Site(NamedTuple):
         return urllib.request.urlopen(f"{self.url}/trip?city=Rome", timeout=20 * SLACK)
 
     def events(self, answer: FakeAnswer) -> tuple[list[Any], str]:
-        """The data of all events but the last, and the type of that."""
+        """Return the data of all events but the last, and the type of the last one."""
         with self.open(answer) as response:
             assert response.headers["content-type"].startswith("text/event-stream")
             *events, last = SSEDecoder().feed(response.read())
@@ -77,14 +77,14 @@ class Site(NamedTuple):
 
 
 def recipe(page: str, line: str) -> str:
-    """The first program of a page that contains this line."""
+    """Return the first program of a page that contains this line."""
     blocks = read((ROOT / "docs" / page).read_text("utf8")).blocks
     return next(it.text for it in blocks if it.language == "python" and line in it.text)
 
 
 @contextmanager
 def serving(framework: str, folder: Path, provider: str) -> Iterator[str]:
-    """The URL of a recipe's program, which asks this provider."""
+    """Serve a recipe's program, which calls this provider, and yield its URL."""
     name, more, command = SERVED[framework]
     models = recipe("sse.md", "class Trip")
     program = recipe("sse.md", f"from {framework}")
@@ -213,7 +213,7 @@ def test_an_answer_that_stops_early_is_not_complete(site: Site, ending: Any) -> 
 
 
 def answer_to(url: str, body: Any) -> str:
-    """The text that a client of the AI SDK reads after this POST."""
+    """Return the text that a client of the AI SDK reads after this POST."""
     headers = {"content-type": "application/json"}
     request = urllib.request.Request(url, json.dumps(body).encode(), headers)
     with urllib.request.urlopen(request, timeout=20 * SLACK) as response:

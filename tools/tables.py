@@ -93,7 +93,7 @@ FILES: dict[Path, Callable[[], Iterator[str]]] = {
 
 
 def stale() -> list[Path]:
-    """The files that are not what would be written."""
+    """Return the files that differ from what would be written."""
     fresh = {file: "".join(write()) for file, write in FILES.items()}
     return [it for it, text in fresh.items() if not it.exists() or it.read_text("utf8") != text]
 

@@ -42,7 +42,7 @@ def tarball() -> Path:
 
 @pytest.fixture(scope="module")
 def project(tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A program's folder in which the package is installed, beside the tools."""
+    """Return a program's folder in which the package and the tools are installed."""
     folder = tmp_path_factory.mktemp("consumer")
     shutil.copytree(CONSUMER, folder, dirs_exist_ok=True)
     return linked(folder, tools)

@@ -33,7 +33,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def serving(
     page: Path, folder: Path, port: int, store: str, pace: float = PACE
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """The app of the example, until the end."""
+    """Serve the example app until the end of the block."""
     settings = {"PORT": str(port), "PAGE": str(page), "PACE": str(pace), "STORE": store}
     environment = {**os.environ, **settings, "PYTHONPATH": PYTHONPATH}
     with open(folder / "log", "ab") as log:
@@ -67,7 +67,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def page(browser: Browser, url: str) -> Iterator[Page]:
-    """The page of the example; an error that the browser reports fails the test."""
+    """Yield the example's page; an error that the browser reports fails the test."""
     expect.set_options(timeout=1000 * SECONDS)
     context = browser.new_context(viewport={"width": 1000, "height": 620})
     opened = context.new_page()

@@ -18,7 +18,7 @@ Work = Callable[[], object]
 
 
 def seconds(work: Work, best_of: int = 3) -> float:
-    """Processor time of the quickest run, without Python's garbage collector.
+    """Return the processor time of the quickest run, without Python's garbage collector.
 
     What that costs depends on everything else that this process has made.
     """
@@ -52,7 +52,7 @@ def is_flat(
     bound: float = 6,
     steps: int = 20,
 ) -> None:
-    """A step costs the same however much came before it.
+    """Check that a step costs the same however much came before it.
 
     `start(size)` does as much and returns the step. Ten rows of steps are measured after one that
     is not, and the worst is left out: a buffer may double its size once.
@@ -72,6 +72,6 @@ def is_flat(
 
 
 def is_linear(work: Callable[[int], Work], size: int, bound: float = 8) -> None:
-    """Four times the size takes less than `bound` times as long; quadratic would be sixteen."""
+    """Check that four times the size takes less than `bound` times as long (quadratic: sixteen)."""
     small, large = work(size), work(4 * size)
     below(bound, lambda: seconds(large, best_of=1) / max(seconds(small, best_of=2), 1e-4))

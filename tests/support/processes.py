@@ -20,7 +20,7 @@ from support import PYTHONPATH, SLACK
 
 
 def free_port() -> int:
-    """A port of loopback that nobody listens on now."""
+    """Return a loopback port that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -145,7 +145,7 @@ class Events:
             await self.writer.wait_closed()
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """Pieces of the body; ends with it. A connection that breaks off is a ConnectionError."""
+        """Yield the body in pieces. A connection that breaks off is a ConnectionError."""
         if "content-length" in self.answer:
             yield await self.reader.readexactly(int(self.answer["content-length"]))
             return
@@ -162,7 +162,7 @@ class Events:
             yield data[:-2]
 
     async def __aiter__(self) -> AsyncIterator[SSEEvent]:
-        """The events; a loop that is left may be followed by another one, which misses none."""
+        """Yield the events; a later loop continues where this one was left."""
         while self._decoded:
             yield self._decoded.popleft()
         async for chunk in self.chunks():

@@ -22,7 +22,7 @@ from jsonrill_server import Run, Runs, StoreUnavailable
 
 
 def events(key: str, count: int) -> list[Any]:
-    """What the run under this key logs: of every third a provider's events, else pieces of text."""
+    """Return what a run logs: pieces of text, or for every third run a provider's events."""
     number = int(key.rpartition("-")[2])
     if number % 3 == 2:
         return [_chunk(at, count) for at in range(count)]
@@ -33,7 +33,7 @@ def events(key: str, count: int) -> list[Any]:
 
 
 def _chunk(at: int, count: int) -> dict[str, Any]:
-    """A chunk of an OpenAI answer: text, then the arguments of a call in pieces, then its end."""
+    """Return a chunk of an OpenAI answer: text, then pieces of a call's arguments, then its end."""
     delta: dict[str, Any] = {"content": f"{at} "}
     if at == count // 2:
         function = {"name": "f", "arguments": "["}
@@ -55,7 +55,7 @@ async def paced(key: str, count: int, pause: float, first: int = 0) -> AsyncIter
 
 
 def count(run: Run) -> AsyncIterator[Any]:
-    """What the run yields after what is logged."""
+    """Return what follows the records that are logged."""
     _, size, pause, _ = run.key.split("-")
     return paced(run.key, int(size), float(pause), len(run.events))
 
@@ -70,7 +70,7 @@ runs = Runs(
 
 
 async def start(request: Request) -> Response:
-    """The key says what is counted: run-COUNT-PAUSE-NUMBER."""
+    """Start a run whose key says what it counts: run-COUNT-PAUSE-NUMBER."""
     key = request.path_params["key"]
     _, size, pause, _ = key.split("-")
     source: Any = "count"
@@ -112,7 +112,7 @@ async def page(request: Request) -> Response:
 
 
 async def unavailable(request: Request, error: Exception) -> Response:
-    """A store that is halted for longer than `Runs` waits for it."""
+    """Report a store that is halted for longer than `Runs` waits."""
     return Response(str(error), 503)
 
 

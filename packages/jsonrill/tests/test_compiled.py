@@ -13,7 +13,7 @@ from support import ROOT
 
 
 def hot() -> tuple[str, ...]:
-    """The modules that setup.py compiles."""
+    """Return the modules that setup.py compiles."""
     known: dict[str, tuple[str, ...]] = {}
     for node in ast.parse((ROOT / "packages/jsonrill/setup.py").read_text("utf8")).body:
         if isinstance(node, ast.Assign):

@@ -37,7 +37,7 @@ def turn(events: list[Event]) -> list[dict[str, Any]]:
 
 
 def accepts(messages: list[dict[str, Any]], type_: Any) -> None:
-    """The client library's own parameter types take these messages as they are."""
+    """Check that the client library's own parameter types accept these messages."""
     TypeAdapter(list[type_]).validate_python(messages, strict=False)
     json.dumps(messages)
 

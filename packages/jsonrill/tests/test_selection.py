@@ -32,7 +32,7 @@ TABLE = cases("fields.json")["cases"]
 
 
 def joined(items: list[Any], kind: str) -> list[Any]:
-    """The pieces of a string as one."""
+    """Return the pieces of a string joined."""
     return items if kind == "select" else ["".join(items)] if items else []
 
 

@@ -23,19 +23,19 @@ ENV = {**os.environ, "MYPYPATH": PYTHONPATH}
 
 
 def expected(file: Path) -> dict[int, str]:
-    """The comment at the end of each line that has one."""
+    """Return the comment at the end of each line that has one."""
     lines = enumerate(file.read_text("utf8").splitlines(), start=1)
     return {number: line.split("  # ")[1] for number, line in lines if "  # " in line}
 
 
 def plain(kind: str) -> str:
-    """A type without what is sent to a generator and what it returns."""
+    """Return a type without a generator's send and return types."""
     return re.sub(r"Generator\[(.*?)(?:, None)+\]$", r"Generator[\1]", kind)
 
 
 @cache
 def messages() -> list[tuple[str, int, str, str]]:
-    """What mypy says, in one run: file, line, kind and message."""
+    """Return mypy's messages of one run: file, line, kind and message."""
     files = sorted(map(str, PROGRAMS.glob("*.py")))
     command = [sys.executable, "-m", "mypy", "--no-error-summary", *files]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=ENV)
@@ -65,7 +65,7 @@ def test_wrong_programs_are_refused() -> None:
 
 @cache
 def said_by_pyright() -> list[tuple[str, int, str, str]]:
-    """What pyright says, in one run, as `said`."""
+    """Return pyright's messages of one run, in the form of `said`."""
     folder = installed(PROGRAMS, "pyright")
     settings = {
         "include": [os.path.relpath(PROGRAMS, folder)],

@@ -23,7 +23,7 @@ SCHEMA = '{"properties": {"size": {"enum": ["small", "large"]}}}'
 
 
 def chat(text: str, finish: str | None = "stop") -> str:
-    """OpenAI chat events of a text in small pieces."""
+    """Return OpenAI chat events of a text in small pieces."""
     deltas = [{"content": text[at : at + 6]} for at in range(0, len(text), 6)]
     choices: list[dict[str, Any]] = [{"index": 0, "delta": delta} for delta in deltas]
     if finish:

@@ -112,7 +112,7 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
             self._busy.append(process)
 
     def tasks_of(self, process: Process) -> list[asyncio.Task[Any]]:
-        """The tasks of a process that have not ended."""
+        """Return the tasks of a process that have not ended."""
         return [task for its, task in self._living() if its is process]
 
     def _living(self) -> Iterator[tuple[Process, asyncio.Task[Any]]]:

@@ -219,7 +219,7 @@ class World:
             await asyncio.sleep(0.1 + self.draw.random())
 
     async def _connection(self, replica: Replica, client: Client) -> None:
-        """One connection of a client, in the process that answers it."""
+        """Simulate one connection of a client, in the process that answers it."""
         runs, name = replica.runs, log_name(client.key)
         position = Position.parse(client.after or "0")
         leave = client.leaves.pop(0) if client.leaves else 1 << 30

@@ -71,7 +71,7 @@ def consume(make: Any, cut: list[str], **options: Any) -> None:
 
 
 def drips(make: Any, opening: str, lead: str, pieces: list[str], **options: Any) -> Any:
-    """For `is_flat`: feeds `size` characters of `lead`, then one piece a step, over and over."""
+    """Return a start for `is_flat`: `size` characters of `lead`, then one piece for each step."""
 
     def start(size: int) -> Callable[[], object]:
         stage, turn = make(limits=ROOMY, **options), cycle(pieces)
@@ -160,7 +160,7 @@ def test_p8_ten_thousand_levels_parse(make: Any, size: int) -> None:
 
 @contextmanager
 def measured() -> Iterator[Callable[[], int]]:
-    """How many bytes more are held than at the start."""
+    """Yield a function that returns how many more bytes are held than at the start."""
     gc.collect()
     tracemalloc.start()
     try:

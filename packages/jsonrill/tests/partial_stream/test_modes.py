@@ -113,7 +113,7 @@ PATTERNS = ["a", "b", "*", "[*]", "a.b", "a[*]", "*.*", "[*].a", "root"]
 
 
 def held(value: Any, patterns: list[str]) -> Iterator[tuple[Any, ...]]:
-    """The paths in a value that one of the patterns fits."""
+    """Yield the paths in a value that one of the patterns matches."""
     read = [parse_pattern(pattern) for pattern in patterns]
     todo: list[tuple[Any, ...]] = [()]
     while todo:

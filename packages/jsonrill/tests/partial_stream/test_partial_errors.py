@@ -16,7 +16,7 @@ PARTIAL_MODES: list[Mode] = ["ONE-BY-ONE", "PROGRESSIVE", "REALTIME"]
 
 
 def ends(text: str, mode: Mode, **options: Any) -> list[dict[str, Any]]:
-    """Everything but PARTIALs, the same for every cutting; ERRORs without their message."""
+    """Return all but PARTIALs, checked to be equal for every cutting; ERRORs without messages."""
     results = []
     for pieces in cuttings(text):
         updates = run(pieces, mode, **options)

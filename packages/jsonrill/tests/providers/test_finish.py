@@ -19,7 +19,7 @@ CASES: list[dict[str, Any]] = cases("finish_reasons.json")["cases"]
 
 
 def stream(case: dict[str, Any], word: str) -> list[Any]:
-    """The events of a case that ends with this word."""
+    """Return the events of a case that ends with this word."""
     end = json.dumps(case["end"]).replace("$WORD", word)
     return [*case["before"], *json.loads(end)]
 

@@ -69,7 +69,7 @@ every_client = pytest.mark.parametrize("client", CLIENTS)
 
 
 def read(name: str, upstream: Upstream, use: Callable[[Any], Any]) -> tuple[list[Any], Any]:
-    """All that `use` yields of the client's stream, and the error that ended it."""
+    """Return everything that `use` yields of the client's stream, and the error that ended it."""
     make, request = CLIENTS[name]
     if not name.startswith("async_"):
         with ExitStack() as stack:

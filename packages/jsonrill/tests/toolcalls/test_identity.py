@@ -59,7 +59,7 @@ class Calls:
 
 
 def run(*events: dict[str, Any]) -> list[int | None]:
-    """A dict is an event; one with a key in capitals tells the test what to do in between."""
+    """Feed the events; a dict with a key in capitals is an instruction to the test."""
     calls = Calls()
     numbers: list[int | None] = []
     for event in events:

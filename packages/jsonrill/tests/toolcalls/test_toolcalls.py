@@ -33,7 +33,7 @@ from support.costs import is_flat
 
 
 def by_hand(event: dict[str, Any]) -> list[Statement]:
-    """A provider whose events are the statements themselves."""
+    """Read events that are the statements themselves."""
     return list(event["say"])
 
 
@@ -47,7 +47,7 @@ class Reader:
         return self.calls.feed({"say": statements})
 
     def text(self, *texts: str, id: str = "a") -> ToolCall:
-        """The call after these pieces of its arguments."""
+        """Return the call after these pieces of its arguments."""
         for text in texts:
             self.say(CallDelta(id, name="f", text=text, message="m"))
         call = self.calls.get(id)
@@ -519,7 +519,7 @@ def test_the_end_of_one_stream_is_not_that_of_another() -> None:
 
 
 def long_calls(size: int) -> tuple[list[Made], list[tuple[int, str]]]:
-    """Eight calls with this many characters of arguments each, four at a time, in turns."""
+    """Return eight calls with arguments of this length, four at a time, in turns."""
     code = "x = 1\n" * (size // 7)
     text = json.dumps({"path": "a.py", "code": code, "lines": [1, 2, 3]})
     calls = [Made(f"c{number}", "write", text) for number in range(8)]
