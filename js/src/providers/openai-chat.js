@@ -102,7 +102,7 @@ function translate(event, message) {
     // A server that does not stream answers with the message at once.
     const delta = asObject(one, "delta" in one ? "delta" : "message");
     const shown = [...textOf("text", asText(one, "text"), choice), ...deltaStatements(delta, message, choice)];
-    const reason = asText(one, "finish_reason", "finishReason");
+    const reason = asId(one, "finish_reason", "finishReason"); // some servers write "null"
     if (reason === null || error) return shown; // with an error comes a `finish_reason` that says less
     const native = first(one, "native_finish_reason", "nativeFinishReason");
     return [...shown, finished(reason, { message, choice }, native)];

@@ -62,9 +62,10 @@ function argumentStatements(type, index, event) {
   const [stem, step] = [type.replace(/\.\w+$/, ""), type.slice(type.lastIndexOf(".") + 1)];
   const field = ARGUMENTS.get(stem);
   if (field === undefined || (step !== "delta" && step !== "done")) return null;
-  const alias = asId(event, "item_id", "itemId");
+  // Some servers name the call instead of its item.
+  const [id, alias] = [asId(event, "call_id", "callId"), asId(event, "item_id", "itemId")];
   /** @type {CallDelta} */
-  const delta = { kind: "call", alias, index, name: asText(event, "name"), free: field === "input" };
+  const delta = { kind: "call", id, alias, index, name: asText(event, "name"), free: field === "input" };
   // Without text it may be an item that was cut off before its first argument.
   if (step === "delta") delta.text = asText(event, "delta");
   else if (asText(event, field) !== null) delta.end = { text: asText(event, field) };

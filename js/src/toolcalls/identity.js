@@ -7,9 +7,10 @@
  *    the call at that index; and with the same name it is the id of that call if it has none yet and
  *    its arguments have not ended, or if it comes with their end. A known alias at the same index
  *    means the same call, whatever the id.
- * 3. Without an id, the index decides: the call last opened there. A new index opens a call. So does
- *    a name, if the arguments of that call have begun and it has another name; or, in a response
- *    without ids, if they have ended.
+ * 3. Without an id, the index decides: the call last opened there. A new index opens a call; but if
+ *    the last call was opened at a taken index and has no arguments yet, they come at this one. A name
+ *    opens a call, too, if the arguments of that call have begun and it has another name; or, in a
+ *    response without ids, if they have ended.
  * 4. Without either, the statement is about the open call. A name opens a new call if the open one
  *    has another name, or has one and its arguments have ended.
  *
@@ -52,6 +53,8 @@ export class Scope {
     this.indices = new Map();
     /** @type {C | null} */
     this.last = null;
+    /** The call that was opened last at an index that another call had. @type {C | null} */
+    this.displacing = null;
     this.count = 0;
   }
 
@@ -239,7 +242,10 @@ export class Identity {
     if (index !== null) {
       // The index now belongs to another call, so a generated id is final.
       const previous = scope.indices.get(index);
-      if (previous !== undefined) previous.ownId = true;
+      if (previous !== undefined) {
+        previous.ownId = true;
+        scope.displacing = call;
+      }
       scope.indices.set(index, call);
     }
     return call;
@@ -287,9 +293,10 @@ export class Identity {
       }
     }
     if (alias !== null && !call.ids.includes(alias)) scope.addId(call, alias);
-    if (index !== null && call.index === null) {
+    if (index === null) return;
+    if (!scope.indices.has(index)) scope.indices.set(index, call);
+    if (call.index === null) {
       call.index = index;
-      if (!scope.indices.has(index)) scope.indices.set(index, call);
       this.hasLinked = true;
     }
   }
@@ -316,6 +323,8 @@ function choose(scope, delta) {
   if (found !== undefined || (alias !== null && index === null)) return found ?? null;
   if (index !== null) {
     const call = scope.indices.get(index) ?? null;
+    const { displacing, last } = scope;
+    if (call === null && name === null && displacing?.raw === "" && displacing === last) return last;
     if (name === null || call === null || call.name === null) return call;
     // The sender has already decided: it names calls that are not the first at their index.
     if (received || scope.ended) return call;

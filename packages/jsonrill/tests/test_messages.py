@@ -193,6 +193,7 @@ def test_gemini_sends_thought_signatures_back() -> None:
         event({"text": "ing", "thoughtSignature": "c2ln"}),
         event({"functionCall": call, "thoughtSignature": "c2lnMg=="}),
         event({"functionCall": {**call, "id": "its-own"}}),
+        event({"executableCode": {"code": "1 + 1", "language": "PYTHON"}}),
         event({"text": "", "thoughtSignature": "c2lnMw=="}, finish="STOP"),
     ]
     messages = turn(events)
@@ -206,6 +207,7 @@ def test_gemini_sends_thought_signatures_back() -> None:
                 {"text": "ing", "thoughtSignature": "c2ln"},
                 {"functionCall": call, "thoughtSignature": "c2lnMg=="},
                 {"functionCall": {**call, "id": "its-own"}},
+                {"executableCode": {"code": "1 + 1", "language": "PYTHON"}},
                 {"text": "", "thoughtSignature": "c2lnMw=="},
             ],
         },

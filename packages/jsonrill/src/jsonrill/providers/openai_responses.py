@@ -50,8 +50,9 @@ def _arguments(kind: str, index: int | None, event: dict[str, Any]) -> list[Stat
     field = ARGUMENTS.get(stem)
     if field is None or step not in ("delta", "done"):
         return []
-    delta = CallDelta(None, index, as_text(event, "name"), free=field == "input")
-    delta.alias = as_id(event, "item_id", "itemId")
+    # Some servers name the call instead of its item.
+    id, alias = as_id(event, "call_id", "callId"), as_id(event, "item_id", "itemId")
+    delta = CallDelta(id, index, as_text(event, "name"), alias=alias, free=field == "input")
     if step == "delta":
         delta.text = as_text(event, "delta")
     elif text := as_text(event, field):

@@ -6,9 +6,10 @@
    call at that index; and with the same name it is the id of that call if it has none yet and its
    arguments have not ended, or if it comes with their end. A known alias at the same index means
    the same call, whatever the id.
-3. Without an id, the index decides: the call last opened there. A new index opens a call. So does a
-   name, if the arguments of that call have begun and it has another name; or, in a response without
-   ids, if they have ended.
+3. Without an id, the index decides: the call last opened there. A new index opens a call; but if
+   the last call was opened at a taken index and has no arguments yet, they come at this one. A name
+   opens a call, too, if the arguments of that call have begun and it has another name; or, in a
+   response without ids, if they have ended.
 4. Without either, the event is about the open call. A name opens a new call if the open one has
    another name, or has one and its arguments have ended.
 
@@ -69,6 +70,8 @@ class Scope(Generic[C]):
     ids: dict[str, C] = field(default_factory=dict)
     indices: dict[int, C] = field(default_factory=dict)
     last: C | None = None
+    # The call that was opened last at an index that another call had.
+    displacing: C | None = None
     count: int = 0
 
     def add_id(self, call: C, id: str) -> None:
@@ -227,6 +230,8 @@ class Identity(Generic[C]):
         self._latest[id] = call
         if index is not None:
             previous = scope.indices.get(index)
+            if previous is not None:
+                scope.displacing = call
             if previous is not None and not previous.own_id:
                 # The index now belongs to another call, so a generated id is final.
                 previous.own_id = True
@@ -259,10 +264,11 @@ class Identity(Generic[C]):
                 self._latest[id] = call
         if delta.alias is not None and delta.alias not in call.ids:
             scope.add_id(call, delta.alias)
-        if delta.index is not None and call.index is None:
-            call.index = delta.index
+        if delta.index is not None:
             scope.indices.setdefault(delta.index, call)
-            self.has_linked = True
+            if call.index is None:
+                call.index = delta.index
+                self.has_linked = True
 
 
 def _choose(scope: Scope[C], delta: CallDelta) -> C | None:
@@ -281,6 +287,9 @@ def _choose(scope: Scope[C], delta: CallDelta) -> C | None:
         return found
     if index is not None:
         call = scope.indices.get(index)
+        last = scope.last
+        if call is None and name is None and last and last is scope.displacing and not last.raw:
+            return last
         if name is None or call is None or call.name is None:
             return call
         # The sender has already decided: it names calls that are not the first at their index.
