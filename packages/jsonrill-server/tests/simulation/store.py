@@ -77,8 +77,8 @@ class SimulatedStore(Store):
         """Wake the readers of a log in this process, later."""
         self._world.loop.call_later(delay, self.signals.wake, key, context=self._context)
 
-    async def connect(self) -> None:
-        await self._call(self._world.store.connect)
+    async def connect(self) -> int:
+        return await self._call(self._world.store.connect)
 
     async def disconnect(self) -> None: ...
 
