@@ -286,14 +286,6 @@ async def test_positions_that_are_wrong_or_lost(http: Http) -> None:
 
 
 @served()
-async def test_a_value_has_an_etag(http: Http) -> None:
-    url = await published(http)
-    tag = (await http.get(f"{url}/value")).headers["etag"]
-    answer = await http.get(f"{url}/value", headers={"if-none-match": tag})
-    assert answer.status_code == 304
-
-
-@served()
 async def test_a_schema_of_the_creator_is_checked_for_readers(http: Http) -> None:
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
     url = await published(http, '{"n": "x"}', schema=schema)

@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from jsonrill import Parts, ToolCall
+from jsonrill import Document, Parts, ToolCall
+from jsonrill.errors import stream_error
 from jsonrill.messages import messages
 from jsonrill.sources.answer import AnswerText
 
+from .formats import BAD_TEXT, TextSource
 from .log import Head, Lost, Store
 from .options import Options
 from .records import End, Record, Status, from_bytes
@@ -85,13 +87,37 @@ class Run:
         """
         return messages(self._parts, form)
 
+    def current_value(self) -> dict[str, Any]:
+        """Return the value so far: a document, or the text and the calls of an answer."""
+        is_closed, problem = self.status != "active", None
+        if self._options.input == "events":
+            fields = ("id", "name", "args", "status")
+            calls = [{name: getattr(call, name) for name in fields} for call in self.calls]
+            body: dict[str, Any] = {"text": self.text, "calls": calls}
+        else:
+            source = TextSource(self._options)
+            document = Document(**self._options.of("document"))
+            try:
+                for record in self._records:
+                    document.feed(source.feed(record))
+                if is_closed and self.error is None:
+                    document.feed(source.flush())
+                    document.flush()
+            except BAD_TEXT as error:
+                problem = stream_error(error)
+            body = {"value": document.live, "complete": document.complete}
+        body |= {"status": self.status, "closed": is_closed}
+        body["last"] = len(self._records) + is_closed
+        return body | ({"error": self.error or problem} if self.error or problem else {})
+
     @cached_property
     def _parts(self) -> Parts:
-        parts = Parts(self._options.provider)
+        parts = Parts(**self._options.of("calls"))
         for record in self._records:
             if record.input == "events":
                 parts.feed(record.body)
-        parts.flush()
+        if self.status != "active":
+            parts.flush()
         return parts
 
 
