@@ -25,9 +25,10 @@ from jsonrill.driver import close_async_source
 from jsonrill.errors import JsonrillError
 from jsonrill.eventstream import SSEDecoder, ends_stream
 
-from .lifecycle import Lifecycle, Limits, Source
+from .lifecycle import Lifecycle, Source
 from .log import Head, Lost, NewLog, State, Store, StoreUnavailable, open_store
 from .options import Choices, Options, StreamOptions
+from .produce import Limits
 from .read import Position, Replays
 from .records import CANCELLED, End
 from .result import Meta, OnEnd, Run, read_end, read_run

@@ -28,8 +28,8 @@ from jsonrill.jsontext import dumps, write
 
 from . import demo, pages
 from .access import Guard, Metrics, Problem, Tokens
+from .failures import end_of_error
 from .intake import Intake
-from .lifecycle import Limits
 from .log import (
     Fenced,
     Head,
@@ -41,7 +41,7 @@ from .log import (
     TooManyLogs,
 )
 from .options import BadOption, Format, Mode, Options, Send, StreamOptions
-from .produce import Writer
+from .produce import Limits, Writer
 from .read import Position
 from .records import CANCELLED, End, Record, end_of_answer, to_bytes
 from .result import Meta, read_all, read_end, read_run
@@ -151,26 +151,22 @@ class Stream:
         head = await self.runs.store.claim(self.name, meta.lease)
         if head is None:
             raise Problem(409, "CLOSED", "the stream has ended")
-        writer = Writer(self.runs.store, self.name, head, meta.lease, hold=HOLD)
+        writer = self.runs.lifecycle.writer(self.name, head, meta, HOLD)
         return writer, Options.stored(meta.options)
 
     async def append(self, writer: Writer, records: list[Record]) -> Writer:
         """Append records; return a new writer if another request has become the writer."""
         data = [to_bytes(record) for record in records]
-        size, count = writer.head.size + sum(map(len, data)), writer.head.last + len(data)
-        bounds = self.server.settings
-        if size > bounds.stream_bytes or count > bounds.stream_records:
-            limits = f"{bounds.stream_bytes} bytes and {bounds.stream_records} records"
-            message = f"a stream has at most {limits}"
-            await self.runs.end(self.name, End("error", "LIMIT_EXCEEDED", message))
-            raise LimitExceeded(message)
         for _ in range(100):
             try:
-                await writer.append(data)
+                await writer.add(data)
                 self.server.metrics.records.inc(len(data))
                 return writer
             except Fenced:
                 writer, _ = await self.writer()
+            except LimitExceeded as error:
+                await self.runs.end(self.name, end_of_error(error))
+                raise
         raise Problem(409, "TAKEN", "too many requests append to this stream")
 
 
