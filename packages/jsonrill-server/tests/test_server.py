@@ -512,14 +512,14 @@ class BrokenStore:
 
 
 @pytest.mark.parametrize(
-    ("error", "code", "status"),
+    ("error", "code"),
     [
-        (StoreFull("the disk of the SQLite store is full"), "FULL", "the store is full"),
-        (StoreUnavailable("away"), "UNAVAILABLE", "the store does not answer"),
+        (StoreFull("the disk of the SQLite store is full"), "FULL"),
+        (StoreUnavailable("away"), "UNAVAILABLE"),
     ],
 )
 def test_a_store_that_fails_is_503_and_not_ready(
-    error: StoreError, code: str, status: str, monkeypatch: pytest.MonkeyPatch
+    error: StoreError, code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("jsonrill_server.server.HOLD", 0.1)
 
@@ -530,8 +530,7 @@ def test_a_store_that_fails_is_503_and_not_ready(
             store.error = error
             assert code_of(await http.post("/v1/streams")) == (503, code)
             assert code_of(await http.get(url))[0] == 503
-            answer = await http.get("/readyz")
-            assert (answer.status_code, answer.json()) == (503, {"status": status})
+            assert code_of(await http.get("/readyz")) == (503, code)
             assert (await http.get("/livez")).status_code == 200
             store.error = None
             assert (await http.get("/readyz")).status_code == 200
@@ -550,7 +549,7 @@ def test_a_full_disk_of_sqlite_says_so(tmp_path: Path, monkeypatch: pytest.Monke
             await store._execute("PRAGMA max_page_count = 20")  # type: ignore[attr-defined]
             answer = await http.post(f"{url}/events", content="x" * 200_000, headers=PLAIN)
             assert code_of(answer) == (503, "FULL") and "full" in answer.text
-            assert (await http.get("/readyz")).json() == {"status": "the store is full"}
+            assert code_of(await http.get("/readyz")) == (503, "FULL")
             await store._execute("PRAGMA max_page_count = 100000")  # type: ignore[attr-defined]
             assert (await http.get("/readyz")).status_code == 200
             answer = await http.post(f"{url}/events", content="x" * 200_000, headers=PLAIN)

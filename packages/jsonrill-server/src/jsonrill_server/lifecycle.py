@@ -18,8 +18,8 @@ from typing import Any, Final
 from .log import Fenced, Head, State, Store, StoreError, Write, cancel, next_epoch
 from .options import Options
 from .produce import HOLD, Limits, Production, Writer
-from .records import PRODUCER_LOST, PRODUCER_STOPPED, End, Record, end_of_answer, to_bytes
-from .result import Meta, OnEnd, Run, read_all, read_run
+from .records import PRODUCER_LOST, PRODUCER_STOPPED, End, Record, to_bytes
+from .result import Meta, OnEnd, Run, end_of_answer, read_all, read_run
 from .sources import call, records_of
 
 log = logging.getLogger("jsonrill_server")
@@ -119,7 +119,7 @@ class Lifecycle:
         """Write a run and its end, or leave it to another process because this one stops."""
         writer = production.writer
         try:
-            end = await self._write_records(production, meta)
+            end = await production.run() or await end_of_answer(self.store, writer.key)
             if end is PRODUCER_STOPPED and meta.source is not None:
                 writer.lease = RELEASED
                 await writer.append()
@@ -131,15 +131,6 @@ class Lifecycle:
             log.error("a run cannot be written any more: %s", error)
             return
         await self._settle(writer, on_end)
-
-    async def _write_records(self, production: Production, meta: Meta) -> End:
-        """Write what a source yields; return how it ended."""
-        end = await production.run()
-        if end is not None:
-            return end
-        _, records, _ = await read_all(self.store, production.writer.key)
-        provider = Options.stored(meta.options).provider
-        return await asyncio.to_thread(end_of_answer, records, provider)
 
     async def _settle(self, writer: Writer, on_end: OnEnd | None) -> None:
         """Call `on_end` with what is in the log, if that is to be done, and note that it returned.

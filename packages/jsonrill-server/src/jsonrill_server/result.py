@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable, Sequence
@@ -17,7 +18,7 @@ from jsonrill.sources.answer import AnswerText
 from .formats import BAD_TEXT, TextSource
 from .log import Head, Lost, Store
 from .options import Options
-from .records import End, Record, Status, from_bytes
+from .records import COMPLETE, End, Record, Status, from_bytes
 
 log = logging.getLogger("jsonrill_server")
 OnEnd = Callable[["Run"], Awaitable[object] | object]
@@ -110,6 +111,17 @@ class Run:
         body["last"] = len(self._records) + is_closed
         return body | ({"error": self.error or problem} if self.error or problem else {})
 
+    def answer_end(self) -> End:
+        """Return how the answer ended, after its source was read completely."""
+        answer = AnswerText(self._options.provider)
+        for record in self._records:
+            if record.input == "events":
+                answer.feed(record.body)
+        if answer.failure is not None:
+            return End("error", "PROVIDER_ERROR", answer.failure)
+        cut = answer.cut()
+        return COMPLETE if cut is None else End(cut.reason)  # type: ignore[arg-type]
+
     @cached_property
     def _parts(self) -> Parts:
         parts = Parts(**self._options.of("calls"))
@@ -137,6 +149,11 @@ async def read_all(store: Store, name: str) -> tuple[Head | None, list[Record], 
             return head, records, None
         if not rows:
             raise Lost("the store has lost records")
+
+
+async def end_of_answer(store: Store, name: str) -> End:
+    run = await read_run(store, name)
+    return COMPLETE if run is None else await asyncio.to_thread(run.answer_end)
 
 
 async def read_end(store: Store, name: str) -> End | None:

@@ -43,8 +43,8 @@ from .log import (
 from .options import BadOption, Format, Mode, Options, Send, StreamOptions
 from .produce import Limits, Writer
 from .read import Position
-from .records import CANCELLED, End, Record, end_of_answer, to_bytes
-from .result import Meta, read_all, read_end, read_run
+from .records import CANCELLED, End, Record, to_bytes
+from .result import Meta, end_of_answer, read_end, read_run
 from .runs import Runs
 from .settings import Settings
 from .web import Json, problem, reply
@@ -256,13 +256,11 @@ async def _batches(request: Request, intake: Intake) -> AsyncIterator[list[Recor
 async def close_stream(stream: StreamOf, ending: Ending | None = None) -> Response:
     """End a stream: it is complete, or failed with an error. Repeated, it changes nothing."""
     ending = ending or Ending()
-    head, meta = await stream.find()
+    head, _ = await stream.find()
     if not head.closed:
         end = End("error", ending.code, ending.message)
         if ending.status == "complete":
-            _, records, _ = await read_all(stream.runs.store, stream.name)
-            provider = Options.stored(meta.options).provider
-            end = await asyncio.to_thread(end_of_answer, records, provider)
+            end = await end_of_answer(stream.runs.store, stream.name)
         await stream.runs.end(stream.name, end)
     return await stream.status()
 
@@ -315,15 +313,10 @@ async def live() -> Response:
 async def ready(server: ServerOf) -> Response:
     """Check that the store takes writes, and the server is not about to stop."""
     if server.runs.is_stopping:
-        return Json({"status": "stopping"}, 503)
-    try:
-        async with asyncio.timeout(HOLD):
-            await server.runs.open()
-            await server.runs.store.probe()
-    except StoreFull:
-        return Json({"status": "the store is full"}, 503)
-    except (StoreError, TimeoutError):
-        return Json({"status": "the store does not answer"}, 503)
+        raise Problem(503, "STOPPING", "the server is about to stop")
+    async with asyncio.timeout(HOLD):
+        await server.runs.open()
+        await server.runs.store.probe()
     return Json({"status": "ok"})
 
 
@@ -348,6 +341,7 @@ ANSWERS: Final[dict[type[Exception], tuple[int, str, str]]] = {
     TooManyLogs: (429, "TOO_MANY", ""),
     StoreFull: (503, "FULL", ""),
     StoreError: (503, "UNAVAILABLE", "the store does not answer"),
+    TimeoutError: (503, "UNAVAILABLE", "the store does not answer"),
     Exception: (500, "INTERNAL", "the server failed"),
 }
 
