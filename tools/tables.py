@@ -20,7 +20,7 @@ from jsonrill.providers.finish import MEANINGS, REASONS, WORDS
 
 LIB = Path(__file__).parent.parent / "js" / "src"
 
-# A reader gives up a connection when so many heartbeats in a row did not come.
+# After this many missing heartbeats a reader gives up a connection.
 HEARTBEATS = 3
 
 

@@ -70,7 +70,7 @@ export class Receiver {
   }
 
   /**
-   * True if there is a value at this JSON Pointer, and it is final.
+   * Return true if there is a value at this JSON Pointer, and it is final.
    * @param {string} [pointer]
    */
   isComplete(pointer = "") {
@@ -81,7 +81,7 @@ export class Receiver {
     return this.#ordered && last !== null && !contains(pointer, last) && !contains(last, pointer);
   }
 
-  /** A receiver that stays as this one is now. */
+  /** Return a receiver that stays as this one is now. */
   copy() {
     const copy = Object.assign(new Receiver(), this);
     copy.#patch = new Patch(this.value);
@@ -162,7 +162,7 @@ export function isError(error) {
 }
 
 /**
- * The value after each message that changed it. Messages are parsed; a `Response` or a stream of bytes is read
+ * Yield the value after each message that changed it. Messages are parsed; a `Response` or a stream of bytes is read
  * as lines or server-sent events. `SourceFailed` has the sender's error; messages that stop before the end are a `Gap`.
  * @template [T=any]
  * @param {AsyncIterable<any> | Iterable<any> | Response | ReadableStream<Uint8Array> | PromiseLike<Response>} messages
@@ -181,7 +181,7 @@ export async function* receive(messages, options) {
 }
 
 /**
- * The elements of a source; of a response or stream its bytes.
+ * Yield the elements of a source; of a response or stream its bytes.
  * @param {any} source
  * @returns {AsyncGenerator<any, void, undefined>}
  */
@@ -199,7 +199,7 @@ export async function* elementsOf(source) {
 }
 
 /**
- * The messages of a source. In bytes each is one line, in an event stream after `data:`.
+ * Yield the messages of a source. In bytes each is one line, in an event stream after `data:`.
  * @param {AsyncIterable<any>} elements
  */
 async function* decoded(elements) {

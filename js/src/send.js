@@ -50,8 +50,8 @@ export class Sender {
   }
 
   /**
-   * The message for this state, null if nothing is new. `done` are JSON Pointers of values that are final from now
-   * on; a state that changes one of them is refused.
+   * Return the message for this state, null if nothing is new. `done` are JSON Pointers of values that are final from
+   * now on; a state that changes one of them is refused.
    * @param {any} state
    * @param {string[]} [done]
    * @returns {Message | null}
@@ -69,7 +69,7 @@ export class Sender {
   }
 
   /**
-   * The last message: everything is final, or `error` says why it is not.
+   * Return the last message: everything is final, or `error` says why it is not.
    * @param {WireError | Error | null} [error]
    * @returns {Message}
    */
@@ -96,7 +96,7 @@ export class Sender {
   }
 
   /**
-   * The message with these operations, after which the value is `value`; null if there are none.
+   * Return the message with these operations, after which the value is `value`; null if there are none.
    * @param {any[]} operations
    * @param {any} value
    * @returns {Message | null}
@@ -120,7 +120,7 @@ export class Sender {
 }
 
 /**
- * A deep copy, as `JSON.stringify` would write it; but NaN, and what is too deep, is an error.
+ * Return a deep copy, as `JSON.stringify` would write it; but NaN, and what is too deep, is an error.
  * @param {any} value
  * @param {WeakMap<object, any>} [copies] copies of objects that do not change
  * @param {number} [levels]
@@ -144,7 +144,7 @@ function plain(value, copies, levels = LIMITS.depth) {
   return copy;
 }
 
-/** True if JSON has a member with this value. @param {any} value */
+/** Return true if JSON has a member with this value. @param {any} value */
 function isMember(value) {
   return value !== undefined && typeof value !== "function" && typeof value !== "symbol";
 }
@@ -152,7 +152,7 @@ function isMember(value) {
 // ---- difference ----
 
 /**
- * Operations that turn `old` into `fresh`; `applyDelta` is the inverse.
+ * Return the operations that turn `old` into `fresh`; `applyDelta` is the inverse.
  * @param {any} old
  * @param {any} fresh
  */
@@ -232,7 +232,7 @@ function isEqual(old, fresh) {
  * @returns {Operation[]}
  */
 function compareStrings(old, fresh) {
-  const isPair = LOW.test(fresh.charAt(old.length)); // perhaps with the end of `old`
+  const isPair = LOW.test(fresh.charAt(old.length)); // it may be a pair with the end of `old`
   if (fresh.startsWith(old) && !isPair) return [["append", "", fresh.slice(old.length)]];
   /** @type {any[]} Code points. */
   const [before, after] = SURROGATE.test(old + fresh) ? [Array.from(old), Array.from(fresh)] : [old, fresh];
@@ -247,7 +247,7 @@ function compareStrings(old, fresh) {
 }
 
 /**
- * Operations on a member or element as operations on its container.
+ * Turn operations on a member or element into operations on its container.
  * @param {string | number} key
  * @param {Operation[]} operations
  */
@@ -259,7 +259,7 @@ function inside(key, operations) {
 // ---- text ----
 
 /**
- * The operations of fragments. What is inside a value that begins here needs no operation of its own.
+ * Return the operations of fragments. What is inside a value that begins here needs no operation of its own.
  * @param {import("./fragments.js").Fragment[]} fragments
  */
 function operationsOf(fragments) {

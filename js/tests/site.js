@@ -14,7 +14,7 @@ const LAST = 10;
 /** How often each case was asked for. */
 const asked = new Map();
 
-/** Events after this id: at most so many, from a little before it if need be. */
+/** At most `count` events after this id, or from a little before it. */
 const some = (after, count, before = 0) =>
   Array.from({ length: LAST }, (_, number) => number + 1)
     .filter((id) => id > after - before && id <= after + count)

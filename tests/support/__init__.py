@@ -1,4 +1,4 @@
-"""What several test files share: where data lies, ways to cut a text, how hard to try.
+"""Helpers that several test files share: paths, ways to cut a text, numbers of examples.
 
 Cuttings work on `str` and on `bytes`, and joining the pieces always gives the text back.
 """
@@ -34,9 +34,9 @@ def _asked_for(name: str) -> bool:
 
 # `make hard` sets this.
 HARDER = _asked_for("TEST_HARDER")
-# Of the examples of a property so many are tried: a part in `make test`, fewer in `make quick`.
+# The part of a property's examples that is tried: some in `make test`, fewer in `make quick`.
 TIMES = 20.0 if HARDER else 0.1 if _asked_for("TEST_QUICK") else 0.17
-# A busy machine may take so many times as long as the documentation says; `make hard` may not.
+# How many times longer than documented something may take on a busy machine; not in `make hard`.
 SLACK = 1 if HARDER else 12
 # `hard` marks a test that only `make hard` runs. `@few(3)` marks a test whose cases run the same
 # lines: `make test` runs three of them.

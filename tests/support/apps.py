@@ -1,4 +1,4 @@
-"""ASGI applications: asked without a network, or served on loopback, here or as a process."""
+"""ASGI applications: called without a network, or served on loopback, here or in a process."""
 
 from __future__ import annotations
 

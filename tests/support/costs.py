@@ -1,8 +1,8 @@
-"""What work costs, measured small: in processor time, as a ratio, with room for a busy machine.
+"""The cost of work in processor time, as a ratio, with tolerance for a busy machine.
 
-`is_flat` is the sharper tool: it compares the same few steps after much and after little work. What
-is linear takes the same time for them; what copies or reads again all that came before takes a
-hundred times as long. `is_linear` is for work that comes in one piece.
+`is_flat` is more precise: it compares the same few steps after much and after little work. Linear
+work takes the same time for them; work that copies or rereads everything before takes a hundred
+times as long. `is_linear` is for work that comes in one piece.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Work = Callable[[], object]
 def seconds(work: Work, best_of: int = 3) -> float:
     """Return the processor time of the quickest run, without Python's garbage collector.
 
-    What that costs depends on everything else that this process has made.
+    The collector's cost depends on all objects of this process.
     """
 
     def once() -> float:
@@ -54,8 +54,8 @@ def is_flat(
 ) -> None:
     """Check that a step costs the same however much came before it.
 
-    `start(size)` does as much and returns the step. Ten rows of steps are measured after one that
-    is not, and the worst is left out: a buffer may double its size once.
+    `start(size)` does the work before and returns the step. After a warm-up row, ten rows of steps
+    are measured without the worst one: a buffer may double its size once.
     """
 
     def cost(size: int) -> float:

@@ -1,4 +1,4 @@
-"""JSON to test with: values, the many ways to write each one, ways to spoil it, and who is right.
+"""JSON to test with: values, the many ways to write each one, ways to spoil it, and oracles.
 
 `json.loads` judges whole texts. `growth` is the specification of what a growing value shows after
 every single character, computed from the tokens that were written and not by parsing.
@@ -18,7 +18,7 @@ from jsonrill import Document, Fragment, InvalidJSON, LimitExceeded, Parser, Reb
 from jsonrill.jsontext import dumps
 from jsonrill.paths import Path
 
-# Characters at which something happens in some part of the code.
+# Characters that some part of the code treats in its own way.
 ODD = (
     '"\\/\b\f\n\r\t\x00\x1f\x7f\x80\xa0\u2028\u3000\ufeff\ufffd\uffff\U0001f600\U0010ffff aé0{}[],:'
 )
@@ -32,7 +32,7 @@ SPACE = st.sampled_from(["", "", "", " ", "\n", "\t", "\r\n  "])
 characters = st.one_of(
     st.sampled_from(ODD), st.characters(exclude_categories=["Cs"]), st.characters(codec="ascii")
 )
-# A lone surrogate before another would be written as a pair: one, and something else after it.
+# Two lone surrogates in a row would be one pair when written, so `strings` puts "." between them.
 strings = st.one_of(
     st.text(characters, max_size=8),
     st.builds("{}{}.{}".format, st.text(characters, max_size=3), st.sampled_from(LONE), st.text()),
@@ -58,7 +58,7 @@ def escaped(char: str, style: int) -> str:
     if style == 2 and char in SHORT:
         return SHORT[char]
     must = char in '"\\' or char < " "
-    # Unescaped, a lone surrogate is not text that anybody can send.
+    # A lone surrogate cannot be sent unescaped.
     if not must and not "\ud800" <= char <= "\udfff" and style in (0, 2):
         return char
     if must and style == 0 and char in SHORT:
@@ -163,7 +163,7 @@ def loads(text: str) -> Any:
 
 
 class Merged(NamedTuple):
-    """A fragment laid open, its offset included."""
+    """All fields of a fragment, its offset included."""
 
     kind: str
     path: Path
@@ -176,7 +176,7 @@ def merged(fragments: Iterable[Fragment]) -> list[Merged]:
     """Join adjoining PartialStrings: the result must not depend on the cutting."""
     joined: list[Merged] = []
     for fragment in fragments:
-        # repr tells 1 from 1.0 and True, which == does not.
+        # repr distinguishes 1, 1.0 and True, and == does not.
         text, value = fragment.text, repr(fragment.value)
         if fragment.kind == "PartialString" and joined and joined[-1].kind == "PartialString":
             text = f"{joined.pop().text}{text}"
@@ -185,7 +185,7 @@ def merged(fragments: Iterable[Fragment]) -> list[Merged]:
 
 
 class Outcome(NamedTuple):
-    """All that a parser has to say about a text."""
+    """The results of parsing a text."""
 
     fragments: list[Merged]
     error: tuple[Any, ...] | None

@@ -93,7 +93,7 @@ def anchors(page: Page) -> set[str]:
     names = set()
     for line in page.prose.splitlines():
         if heading := HEADING.match(line):
-            # Of a link only its text counts, of code only what it says.
+            # A link counts by its text, code without its backticks.
             title = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading["title"]).lower()
             slug = re.sub(r"[^\w\- ]", "", title).replace(" ", "-")
             count = seen[slug] = seen.get(slug, -1) + 1

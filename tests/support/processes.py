@@ -1,4 +1,4 @@
-"""Servers in their own processes, and a reader that is impolite by default."""
+"""Servers in their own processes, and a reader over a raw socket."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SERVE = (
     "app.callback()(lambda: None); app()"
 )
 SERVE = ("-c", _SERVE)
-# The same with models of the demo that answer at once, not at the pace of real ones.
+# The same with demo models that answer without the pauses of real ones.
 FAST_DEMO = ("-c", f"import jsonrill_server.demo as it; it.PACE = 0.0005; {_SERVE}")
 
 

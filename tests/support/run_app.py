@@ -92,7 +92,7 @@ async def cancel(request: Request) -> Response:
     return JSONResponse({"cancelled": await runs.cancel(request.path_params["key"])})
 
 
-# A page that keeps what it has read across reloads, as one would that shows an answer.
+# A page that keeps what it has read across reloads, as a chat page would.
 PAGE = """<!doctype html><title>run</title><script>
 const kept = JSON.parse(sessionStorage.kept ?? '{"after": "0", "seen": []}');
 let ends = 0;

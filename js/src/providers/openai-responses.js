@@ -52,7 +52,7 @@ export function translate(event) {
 }
 
 /**
- * The statement of a delta of a call's arguments, or of all of them once more; null for other events.
+ * Return the statement of a delta of a call's arguments, or of all of them once more; null for other events.
  * @param {string} type
  * @param {number | null} index
  * @param {Fields} event

@@ -67,7 +67,7 @@ export class Calls {
   }
 
   /**
-   * The updates that the statements of one event make.
+   * Return the updates that the statements of one event make.
    * @param {Statement[]} statements
    */
   read(statements) {
@@ -81,7 +81,7 @@ export class Calls {
   }
 
   /**
-   * The updates at the end of a stream: calls that have not ended are truncated.
+   * Return the updates at the end of a stream: calls that have not ended are truncated.
    * @param {string[]} messages the messages of this stream, if several are read at once
    */
   end(messages) {
@@ -163,7 +163,7 @@ export class Calls {
     this.#updates.push({ call, text: text || null, isResult });
   }
 
-  /** True if the call was not there yet. @param {Call} call */
+  /** Return true if the call was not there yet. @param {Call} call */
   #add(call) {
     if (this.#calls.has(call)) return false;
     this.#calls.add(call);
@@ -291,7 +291,7 @@ export class Calls {
 }
 
 /**
- * True for a delta without an id, an index, a name and content.
+ * Return true for a delta without an id, an index, a name and content.
  * @param {CallDelta} delta
  */
 function isEmpty({ id, index, name, alias, text, parts, end, fragments, value }) {
@@ -320,7 +320,7 @@ export class ToolCalls {
   }
 
   /**
-   * The latest call of this id; null if there is none.
+   * Return the latest call of this id; null if there is none.
    * @param {string} id
    */
   get(id) {
@@ -336,7 +336,7 @@ export class ToolCalls {
   }
 
   /**
-   * The calls that the statements of one event change.
+   * Return the calls that the statements of one event change.
    * @param {Statement[]} statements
    */
   read(statements) {

@@ -68,7 +68,7 @@ export class Scope {
   }
 
   /**
-   * The call with this id; of several, the one at this index.
+   * Return the call with this id; of several, the one at this index.
    * @param {number | null} index
    * @param {string} id
    */
@@ -77,7 +77,7 @@ export class Scope {
     return call?.ids.includes(id) ? call : this.ids.get(id);
   }
 
-  /** The call of the last event if it is open, else the open call that began last. */
+  /** Return the call of the last event if it is open, else the open call that began last. */
   openCall() {
     if (this.last?.open) return this.last;
     return [...this.calls].reverse().find((call) => call.open) ?? null;
@@ -118,7 +118,7 @@ export class Identity {
   }
 
   /**
-   * The call that the delta is about, opened if need be; null if there is none.
+   * Return the call that the delta is about, opened if need be; null if there is none.
    * @param {CallDelta} delta
    * @returns {C | null}
    */
@@ -142,7 +142,7 @@ export class Identity {
   }
 
   /**
-   * The latest call of this id, in any response.
+   * Return the latest call of this id, in any response.
    * @param {string | null} id
    */
   latest(id) {
@@ -195,7 +195,7 @@ export class Identity {
   }
 
   /**
-   * The scope that the delta is about, if it exists.
+   * Return the scope that the delta is about, if it exists.
    * @param {CallDelta} delta
    * @returns {Scope<C> | null}
    */
@@ -303,7 +303,7 @@ export class Identity {
 }
 
 /**
- * The call of the scope that the delta is about, by rules 1 to 4.
+ * Return the call of the scope that the delta is about, by rules 1 to 4.
  * @template {Call} C
  * @param {Scope<C>} scope
  * @param {CallDelta} delta
@@ -336,7 +336,7 @@ function choose(scope, delta) {
 }
 
 /**
- * True if a delta with the id of this call is about another one.
+ * Return true if a delta with the id of this call is about another one.
  * @template {Call} C
  * @param {C} call
  * @param {Scope<C>} scope
@@ -350,7 +350,7 @@ function sharesId(call, scope, { index = null, name = null, alias = null, receiv
 }
 
 /**
- * True if an id that is new belongs to this call, decided by what a receiver sees too.
+ * Return true if an id that is new belongs to this call, decided by what a receiver sees too.
  * @param {Call} call
  * @param {{ended: boolean}} scope
  * @param {CallDelta} delta
@@ -363,7 +363,7 @@ function takesId(call, scope, { name = null, alias = null, end = null }) {
 }
 
 /**
- * True if a name that comes at the index of this call is another call's name.
+ * Return true if a name that comes at the index of this call is another call's name.
  * @param {Call} call
  * @param {{hasIds: boolean}} scope
  * @param {string} name

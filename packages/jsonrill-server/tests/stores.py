@@ -24,7 +24,7 @@ class StoreServer(Protocol):
     def url(self) -> str: ...
     def start(self) -> None: ...
     def end(self, how: int = ...) -> None:
-        """End it with a signal, SIGKILL by default."""
+        """End it with a signal, by default SIGTERM."""
 
     def send(self, how: int) -> None:
         """Send a signal to all its processes: SIGSTOP, SIGCONT."""

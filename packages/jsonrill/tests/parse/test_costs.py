@@ -58,9 +58,9 @@ class Rebuild(Parse):
 
 CONSUMERS = [Parse, Document, ReadLive, Rebuild]
 ROOMY = Limits(depth=10**6, number=10**7, text=10**9)
-LEAD = 1_000  # what comes before the measured steps comes in pieces of so many characters
+LEAD = 1_000  # characters of each piece before the measured steps
 
-LONG = 1_000_000  # to copy so much takes far longer than a step does
+LONG = 1_000_000  # copying this many characters takes far longer than a step
 
 
 def consume(make: Any, cut: list[str], **options: Any) -> None:
