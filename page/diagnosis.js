@@ -128,7 +128,7 @@ function ofCalls(recording) {
     return ofTrack(recording, wrong, what, `${todo} A strict tool schema prevents it.`);
   }
   const open = recording.isEnded ? calls.find((call) => call.states.at(-1)?.status === "truncated") : undefined;
-  return open ? ofTrack(recording, open, `Cut off: the call of ${open.name || "a tool"} is not complete`, CUTS.lost[1]) : null;
+  return open ? ofTrack(recording, open, "Cut off: the provider ended the answer inside a call", CUTS.length[1]) : null;
 }
 
 /**

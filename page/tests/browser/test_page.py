@@ -81,6 +81,12 @@ def test_the_server_finds_violations_and_says_whether_repair_helps(shown: Shown)
     expect(shown.page.locator("#todo")).to_contain_text("repair=True refuses it")
 
 
+def test_an_event_of_several_lines_is_published(shown: Shown) -> None:
+    shown.paste(json.dumps({"error": {"message": "Incorrect key"}}, indent=2))
+    expect(shown.page.locator("#what")).to_contain_text("Incorrect key")
+    expect(shown.page.locator("#published")).to_contain_text("private stream")
+
+
 def test_every_moment_is_the_same_forwards_and_backwards(shown: Shown) -> None:
     shown.page.emulate_media(reduced_motion="no-preference")
     shown.example("recipe")
@@ -285,6 +291,8 @@ def test_the_layout_fits_every_screen(shown: Shown) -> None:
             assert page.evaluate("scrollY") == 0
         expect(page.locator("#tabs").get_by_role("tab").locator("visible=true")).to_have_count(tabs)
         assert page.locator("#panel-text").is_visible() is (width >= 700)
+        change = page.locator("#event-rows .change").last.bounding_box()
+        assert change and change["width"] >= 250
     shown.tab("text")
     expect(page.locator("#panel-text")).to_be_visible()
 
