@@ -20,7 +20,7 @@ const TEXTS = [
 ];
 const bytes = (text) => new TextEncoder().encode(text);
 
-/** The document after all pieces, and what showed after each. */
+/** Return the document after all pieces, and the value after each. */
 function read(pieces, options) {
   const document = new Document(options);
   const shown = pieces.map((piece) => (document.feed(piece), frozen(document.value)));
@@ -28,7 +28,7 @@ function read(pieces, options) {
   return { document, shown: [...shown, document.value] };
 }
 
-/** What is thrown; it must be one of ours. */
+/** Return what is thrown; it must be a JsonrillError. */
 function thrown(work) {
   try {
     work();
@@ -39,7 +39,7 @@ function thrown(work) {
   return null;
 }
 
-/** Can `value` become `final` by growing? */
+/** Return whether `value` can become `final` by growing. */
 function isPrefix(value, final) {
   if (typeof value === "string") return typeof final === "string" && final.startsWith(value);
   if (Array.isArray(value)) {

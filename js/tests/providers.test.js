@@ -235,7 +235,7 @@ test("an error of the provider, of the server and of the response is thrown afte
   assert.deepEqual([error.status, /no such model/.test(error.message)], [404, true]);
 });
 
-test("a provider of one's own is a function from an event to statements", async () => {
+test("your own provider is a function from an event to statements", async () => {
   const provider = (event) => ("say" in event ? [{ kind: "text", text: event.say }] : []);
   const events = [{ say: "[1" }, { think: "x" }, { say: "]" }];
   assert.deepEqual((await all(content(events, { provider }))).items, ["[1", "]"]);

@@ -108,7 +108,7 @@ test("a loop that runs a tool when its call is complete runs it once", async () 
   }
 });
 
-test("of ended messages so many are kept, and memory stays flat", () => {
+test("`keep` bounds how many ended messages are kept, and memory stays flat", () => {
   const calls = new ToolCalls({ keep: 4 });
   for (let turn = 0; turn < 2000; turn += 1) {
     const who = { tool_call_id: `c${turn}`, index: 0 };

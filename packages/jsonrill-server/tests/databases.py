@@ -26,12 +26,12 @@ from support.processes import free_port
 # What survives a kill. With `everysec`, Redis acknowledges writes that it holds back from a file
 # whose disk is slow, for up to two seconds.
 SYNCED = {"--appendfsync": "always"}
-# What comes and goes with the traffic, and is not in the data.
+# Memory that varies with the traffic and is not data.
 BUFFERS = ("mem_clients_normal", "mem_aof_buffer")
 
 
 class RedisServer:
-    """Start it, stop it, kill it, start it again on the same port with what it had."""
+    """A server that can be stopped, killed and restarted on the same port with its data."""
 
     name = "Redis"
 
@@ -124,7 +124,7 @@ PLACES = "/usr/lib/postgresql/*/bin"
 
 
 class PostgresServer:
-    """Start it, stop it, kill it, halt it, start it again on the same port with what it had."""
+    """A server that can be stopped, killed, halted and restarted on the same port with its data."""
 
     name = "PostgreSQL"
 
@@ -162,7 +162,7 @@ class PostgresServer:
     def start(self) -> None:
         until = time.monotonic() + 30 * SLACK
         while True:
-            # Killed, it may leave processes behind that end a little later; until then it refuses.
+            # A killed server cannot start again before its last processes have ended.
             self._launch()
             if self._is_up(until):
                 return
@@ -230,7 +230,7 @@ class PostgresServer:
         """Send a signal to all its processes, the parent first: each is a session of its own."""
         assert self.process is not None
         parent = self.process.pid
-        # Killed, it has no children any more; halted, it makes no more of them.
+        # A killed parent has no children, and a halted one creates none.
         children = {pid for pid, _ in self._processes()} - {parent}
         with suppress(ProcessLookupError):
             os.kill(parent, how)
@@ -243,7 +243,7 @@ class PostgresServer:
         if how == signal.SIGKILL:
             self.send(how)
         else:
-            # To SIGTERM it would wait for its clients.
+            # After SIGTERM it would wait for its clients.
             self.process.send_signal(signal.SIGINT)
         self.process.wait(20 * SLACK)
 

@@ -283,7 +283,7 @@ async def test_readers_of_one_run_share_its_rendering(monkeypatch: pytest.Monkey
 
 @sync
 async def test_a_slow_reader_reads_the_log_at_its_own_pace() -> None:
-    """It falls behind what a view keeps, and still gets everything."""
+    """It falls far behind the writer, and still gets everything."""
     pieces = ["x" * 100_000 for _ in range(40)]
     async with Runs() as runs:
         await runs.start("k", pieces)

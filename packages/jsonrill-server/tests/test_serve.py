@@ -80,7 +80,7 @@ def test_help_lists_every_setting() -> None:
 
 
 def test_a_slow_head_is_cut_off(server: Server) -> None:
-    """Slowloris: a header now and then keeps no connection."""
+    """Slowloris: sending a header now and then does not keep a connection open."""
     with connect(server) as link:
         link.sendall(b"GET /livez HTTP/1.1\r\n")
         begun = time.monotonic()

@@ -1,4 +1,4 @@
-"""The routes of the server: what they take, what they answer, who may call them."""
+"""The routes of the server: their requests, responses and access rules."""
 
 from __future__ import annotations
 

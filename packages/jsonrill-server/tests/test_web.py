@@ -1,4 +1,4 @@
-"""Responses of runs in applications of one's own, with real connections."""
+"""Responses of runs in applications, over real connections."""
 
 from __future__ import annotations
 

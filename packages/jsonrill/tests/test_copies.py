@@ -33,7 +33,7 @@ EVENTS = [
 PARSER = Parser()
 FRAGMENTS = (PARSER.feed(FIRST), PARSER.feed(REST))
 SNAPSHOTS = ['{"a":"x"}', '{"a":"xy","b":[1]}']
-# What is fed before the copy, and after it; and what shows how that went.
+# What is fed before the copy and after it, and the result to compare.
 STAGES: dict[str, Any] = {
     "Document": (Document, FIRST, REST, lambda it, out: it.value),
     "Document repair": (lambda: Document(repair=True), FIRST, REST, lambda it, out: it.value),

@@ -1,5 +1,4 @@
-"""What other projects' clients are sent; the real clients read the same streams in the server's
-tests."""
+"""Streams for other projects' clients; the server's tests read them with the real clients."""
 
 from __future__ import annotations
 
@@ -49,7 +48,7 @@ def test_complete_calls_can_be_read_back(name: str) -> None:
         try:
             for event in translate(ANSWERS[name].events):
                 calls.feed(event)
-        except SourceFailed:  # the provider's error, which the stream has told before
+        except SourceFailed:  # the stream has already reported the provider's error
             pass
         calls.flush()
         if len(expected) == len(known.calls):

@@ -1,4 +1,4 @@
-"""The turn for the next request: what the client libraries accept, with all that must go back."""
+"""The turn for the next request: what the client libraries accept, with all that providers need."""
 
 from __future__ import annotations
 

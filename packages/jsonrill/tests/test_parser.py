@@ -1,4 +1,4 @@
-"""The parser by tables: what each text makes, and what is said of each text that is refused."""
+"""The parser by tables: the fragments of each text, and the error of each refused one."""
 
 from __future__ import annotations
 

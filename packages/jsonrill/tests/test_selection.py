@@ -196,7 +196,7 @@ def test_the_limit_of_a_value_holds_for_text_that_waited(limit: int) -> None:
             _, error = collect(select(source, "[*]", **options))  # type: ignore[call-overload]
             assert isinstance(error, LimitExceeded) and error.limit == "text"
             assert error.offset == 1 + limit - len(prefix)
-    # It hung.
+    # This used to hang.
     assert not collect(select('[{ ""}', "[*]", repair=True, limits=limits))[0]
 
 

@@ -1,4 +1,4 @@
-"""`sse`: the bytes of an event stream, which ends rightly whatever happens."""
+"""`sse`: the bytes of an event stream, which has the right end in every case."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools start early, run beside each other, and never with arguments that are not the call's."""
+"""Tools start early, run concurrently, and never with arguments that are not the call's."""
 
 from __future__ import annotations
 

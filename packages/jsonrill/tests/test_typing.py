@@ -1,4 +1,4 @@
-"""What a type checker says of programs that use jsonrill rightly, and wrongly."""
+"""What type checkers report for programs that use jsonrill correctly and wrongly."""
 
 from __future__ import annotations
 

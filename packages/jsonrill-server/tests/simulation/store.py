@@ -104,7 +104,7 @@ class SimulatedStore(Store):
         return await self._call(self._world.store.expire)
 
     async def _call(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Send a request and wait for its answer. It is done even if nobody waits any more."""
+        """Send a request and wait for its answer. The store handles it even if nobody waits."""
         answer: asyncio.Future[T] = self._world.loop.create_future()
         self._world.loop.deliver(self._world.latency(), self._arrive, work, answer)
         return await answer

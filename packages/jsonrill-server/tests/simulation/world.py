@@ -48,7 +48,7 @@ class Source:
 
 @dataclass
 class Client:
-    """A reader: it leaves after some numbers of events, and comes back to another replica."""
+    """A reader that leaves after given numbers of events, and returns to another replica."""
 
     key: str
     format: Any
@@ -82,7 +82,7 @@ class Replica:
         )
 
     async def do(self, work: Any) -> Any:
-        """Run something in this process; None if the process dies meanwhile."""
+        """Run a coroutine in this process; None if the process dies meanwhile."""
         gone: asyncio.Future[None] = self.world.loop.create_future()
         self.waiting.append(gone)
         context = copy_context()
@@ -394,7 +394,7 @@ async def _opened(runs: Runs) -> None:
 
 
 def _rendered(log: Any, format: str) -> list[tuple[str, str]]:
-    """Return the events that a reader gets who is not disturbed."""
+    """Return the events that an undisturbed reader gets."""
     options = Options.stored(Meta.parse(log.new.meta).options)
     work = rendering(options.with_choices({"format": format}))
     events = []

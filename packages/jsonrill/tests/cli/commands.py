@@ -1,4 +1,4 @@
-"""The command line: in this process where only the words matter, as a process where more does."""
+"""The command line: called in this process, or as a process of its own where that matters."""
 
 from __future__ import annotations
 

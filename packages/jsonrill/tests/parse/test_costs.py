@@ -1,4 +1,4 @@
-"""P8 of docs/promises.md: linear time and bounded memory, whatever the text and its cutting."""
+"""P8 of docs/promises.md: linear time and bounded memory for any text and any cutting."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_p8_white_space_and_empty_pieces_are_linear(make: Any) -> None:
 
 
 def test_p8_a_limit_far_inside_is_not_sought_at_every_level() -> None:
-    """Levels around a text that passes a limit: each must not read all of it again."""
+    """When a text exceeds a limit, the levels around it must not each read it again."""
 
     def work(levels: int) -> Callable[[], object]:
         limits = Limits(depth=levels + 5)
@@ -175,7 +175,7 @@ def measured() -> Iterator[Callable[[], int]]:
         tracemalloc.stop()
 
 
-OVERHEAD = 64 * 1024  # what any parser may hold, however short the text
+OVERHEAD = 64 * 1024  # what a parser may hold for a text of any length
 
 
 @hard

@@ -1,6 +1,6 @@
 """The promises of docs/promises.md that the core makes, one property each and named after it.
 
-P5, P6 (chunker), P7 (deltas) and P10 (server) have their tests beside their parts.
+P5, P6 (chunker), P7 (deltas) and P10 (server) are tested with their parts.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ def test_p3_rebuilder_and_document_agree_with_json_loads(text: str, data: Any) -
 
 @examples(100)
 @given(spoiled())
-def test_p3_whole_or_cut_short_the_right_word_is_said(text: str) -> None:
+def test_p3_a_cut_text_is_truncated_and_a_wrong_one_invalid(text: str) -> None:
     """Truncated means that more text could have helped, InvalidJSON that none could."""
     error = outcome([text]).error
     if error is not None and error[0] == "Truncated":

@@ -1,4 +1,4 @@
-"""Near-JSON: what each natural text is read as, what is refused, and what is reported."""
+"""Near-JSON: how typical texts are read, which are refused, and what is reported."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def test_paths_with_u_are_read_in_linear_time() -> None:
 
 
 def test_at_most_a_thousand_characters_wait() -> None:
-    """What waits is shown, or refused, no more than a thousand characters later."""
+    """Held text is shown or refused at most a thousand characters later."""
     document = Document(repair=True)
     document.feed('["a" "b')
     with pytest.raises(InvalidJSON):

@@ -78,7 +78,7 @@ def tokens_of(value: Any, random: Random) -> list[Token]:
 
 
 class Discarded(Exception):
-    """This damage does not apply to this document, or leaves something that is not damaged."""
+    """This damage does not apply to this document, or leaves it intact."""
 
 
 Damage = Callable[[list[Token], Random], list[Token]]

@@ -170,7 +170,7 @@ def test_zero_values_in_progressive_stay_until_the_value_is_complete() -> None:
 @pytest.mark.parametrize("mode", ["PROGRESSIVE", "REALTIME"])
 @given(data=st.data())
 def test_zero_values_do_not_depend_on_the_cutting(mode: Mode, data: st.DataObject) -> None:
-    """What is known after a piece is what is known after the same text in single characters."""
+    """A piece shows the same as the same text in single characters."""
     options: dict[str, Any] = {"schema": TYPES, "zero_values": True}
     known: dict[int, Any] = {0: None}
     stream = PartialStream(mode, **options)

@@ -1,4 +1,4 @@
-"""How an answer ended is the same word for every provider, whatever its own word is."""
+"""Each provider's finish reason is translated to the same set of reasons."""
 
 from __future__ import annotations
 

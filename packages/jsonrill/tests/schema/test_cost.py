@@ -1,4 +1,4 @@
-"""What typed values cost: linear in the text, and independent of the lists beside the open path."""
+"""The cost of typed values: linear in the text, and independent of lists outside the open path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the user learns at the end of a stream: a cut answer is never a complete one."""
+"""The end of a stream: a cut answer is never reported as complete."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def test_each_call_is_a_document_and_the_later_one_waits(source: Source) -> None
 
 
 def test_the_later_call_does_not_wait_for_the_end_of_the_response() -> None:
-    """OpenAI closes all calls at once; complete arguments are enough."""
+    """OpenAI ends all calls together, but a document ends with its arguments."""
     read = []
 
     def events() -> Any:

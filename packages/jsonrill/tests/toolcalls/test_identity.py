@@ -1,4 +1,4 @@
-"""Which call an event speaks of: the rules one by one, then any mixture of them."""
+"""Which call an event is about: the rules one by one, then random mixtures of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from jsonrill.toolcalls.identity import Identity
 
 @dataclass(eq=False)
 class Call:
-    """As much of a call as identity sees; a test says when it is complete or has ended."""
+    """The fields of a call that `Identity` reads; a test sets when it is complete or has ended."""
 
     id: str
     index: int | None
@@ -34,7 +34,7 @@ class Call:
 
 
 class Calls:
-    """Calls in the order in which they were opened; an event is answered with a call's number."""
+    """Calls in the order in which they were opened; each event returns a call's number."""
 
     def __init__(self) -> None:
         self.identity: Identity[Call] = Identity(self._make)
@@ -212,7 +212,7 @@ def test_an_id_that_comes_later_takes_the_place_of_the_made_one() -> None:
     calls.find(index=0, id="a")
     assert calls.identity.has_linked
     assert (calls.made[0].id, calls.made[0].own_id) == ("a", True)
-    # Both lead to it, for whoever has kept the first.
+    # Both ids find it: a caller may have stored the first one.
     assert calls.identity.latest(first_id) is calls.identity.latest("a") is calls.made[0]
 
 
@@ -249,6 +249,6 @@ def test_any_mixture_keeps_ids_to_their_calls(events: list[dict[str, Any]]) -> N
             if "message" in event:
                 choice = event.get("choice", 0)
                 assert call.message_id == event["message"] + (f":{choice}" if choice else "")
-    # Within a message an id is one call's alone.
+    # Within a message no two calls share an id.
     named = [(call.message_id, call.id) for call in calls.made]
     assert len(set(named)) == len(named)
