@@ -52,7 +52,7 @@ function isPrefix(value, final) {
 }
 
 for (const text of TEXTS) {
-  test(`any cutting gives what JSON.parse gives: ${JSON.stringify(text)}`, () => {
+  test(`P1, P2, P3: any cutting gives what JSON.parse gives: ${JSON.stringify(text)}`, () => {
     const final = JSON.parse(text);
     for (const cut of [...cuttings(text), ...cuttings(bytes(text))]) {
       const { document, shown } = read(cut);
@@ -235,7 +235,7 @@ test("random texts with random looks: values never change and share what is comp
   }
 });
 
-test("nothing but the documented errors, on any text", () => {
+test("P1, P3, P9: nothing but the documented errors, on any text and cutting", () => {
   const { below, pick } = chance(6);
   const parts = ['{"', '": ', ",", "[", "]", "}", '"', "\\", "\\u", "d83d", "1", "-", ".", "e", "tru", "e", "null", " ", "\n"];
   parts.push("😀", "\ud83d", "\ude00", "\x00", "\x1e", "é");
@@ -296,7 +296,7 @@ for (const [name, small, large, consume] of [
   ["deep nesting", deep(200_000), deep(400_000), live],
   ["value of a list of small items", `[{"a": [${items(2000)}, 1]}]`, `[{"a": [${items(4000)}, 1]}]`],
 ]) {
-  hard(`twice the text takes less than three times as long: ${name}`, () => {
+  hard(`P8: twice the text takes less than three times as long: ${name}`, () => {
     assert.ok(within(3, drip(small, consume), drip(large, consume)));
   });
 }

@@ -136,7 +136,7 @@ for (const [name, text] of [
   ["a string", (count) => `"${"abcd".repeat(count)}"`],
   ["a list", (count) => JSON.stringify(Array.from({ length: count }, (_, n) => ({ n })))],
 ]) {
-  hard(`linear: ${name}`, () => {
+  hard(`P8: linear: ${name}`, () => {
     const run = (count) => {
       const items = overTheWire(new Parser().feed(text(count)));
       return () => new Rebuilder().feed(items);

@@ -311,6 +311,24 @@ test("parts survive JSON: what is sent as parts is read as the same parts", asyn
   assert.deepEqual((await lists(sent)).map(shown), (await lists(ANSWER)).map(shown));
 });
 
+test("news of a call that has ended begin no new turn, another part at its index does", async () => {
+  const kinds = async (...sent) => (await all(partLists(sent))).items.at(-1).map(({ kind, text }) => [kind, text]);
+  const call = { kind: "call", index: 0, delta: "{}", call: { id: "a", name: "f", status: "complete" } };
+  const said = { kind: "text", index: 0, delta: "Hi", complete: true };
+  assert.deepEqual(await kinds(call, { ...call, delta: "" }), [["call", "{}"]]);
+  assert.deepEqual(
+    await kinds(call, { ...call, call: { ...call.call, id: "b" } }),
+    [
+      ["call", "{}"],
+      ["call", "{}"],
+    ],
+  );
+  assert.deepEqual(await kinds(said, said), [
+    ["text", "Hi"],
+    ["text", "Hi"],
+  ]);
+});
+
 test("partLists: all parts so far; what has not changed is the same object, and a call has its result", async () => {
   const result = { kind: "result", index: 2, call: { id: "a", name: "f", status: "complete" }, result: 5, error: null };
   const call = {

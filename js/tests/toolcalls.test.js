@@ -120,6 +120,8 @@ test("`keep` bounds how many ended messages are kept, and memory stays flat", ()
     });
     assert.ok(calls.calls.length <= 5);
   }
+  calls.flush();
+  assert.equal(calls.calls.length, 4);
   const known = Array.from({ length: 2000 }, (_, turn) => calls.get(`c${turn}`));
   assert.ok(known.filter((call) => call !== null).length <= 5);
 });
