@@ -124,6 +124,19 @@ test("an error says what, where and in which value, however the text is cut", ()
   }
 });
 
+test("an error names what the grammar allows at its place", () => {
+  for (const [text, message] of [
+    ["[1x", "expected ',' or ']' but got 'x' at character 2, in root[0]"],
+    ['{"a": -1.5e3x', "expected ',' or '}' but got 'x' at character 12, in root.a"],
+    ["1x", "expected the end of the text but got 'x' at character 1, in root"],
+    ["[1 2", "expected ',' or ']' but got '2' at character 3, in root"],
+    ["[trux", "expected 'true' but got 'x' at character 4, in root[0]"],
+    ["[1.]", "expected a digit but got ']' at character 3, in root[0]"],
+  ]) {
+    for (const cut of cuttings(text)) assert.equal(thrown(() => read(cut)).message, message);
+  }
+});
+
 test("what was good before an error stays, and nothing is taken after it", () => {
   const document = new Document();
   assert.throws(() => document.feed('{"a": [1, "x", ?'), InvalidJSON);

@@ -316,13 +316,10 @@ test("news of a call that has ended begin no new turn, another part at its index
   const call = { kind: "call", index: 0, delta: "{}", call: { id: "a", name: "f", status: "complete" } };
   const said = { kind: "text", index: 0, delta: "Hi", complete: true };
   assert.deepEqual(await kinds(call, { ...call, delta: "" }), [["call", "{}"]]);
-  assert.deepEqual(
-    await kinds(call, { ...call, call: { ...call.call, id: "b" } }),
-    [
-      ["call", "{}"],
-      ["call", "{}"],
-    ],
-  );
+  assert.deepEqual(await kinds(call, { ...call, call: { ...call.call, id: "b" } }), [
+    ["call", "{}"],
+    ["call", "{}"],
+  ]);
   assert.deepEqual(await kinds(said, said), [
     ["text", "Hi"],
     ["text", "Hi"],
