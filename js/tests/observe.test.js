@@ -23,22 +23,34 @@ function fed() {
   return response;
 }
 
-test("a store calls back at once, then once per frame; the last one to leave closes the source", async () => {
+test("a store calls back at once, then once per frame; the last one to leave closes the source", async (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
   const one = fed();
-  const store = observe((signal) => values(one.source, { signal, every: 0 }));
+  let taken = 0;
+  const store = observe(async function* (signal) {
+    for await (const value of values(one.source, { signal, every: 0 })) {
+      yield value;
+      taken += 1;
+    }
+  });
   const seen = [[], []];
-  const leave = seen.map((list) => store.subscribe((state) => list.push(state)));
-  assert.deepEqual([seen[0].length, seen[1].length, store.state.status], [1, 1, "streaming"]);
-  await pause(50);
-  const before = seen[0].length;
+  const leave = seen.map((list) => store.subscribe(({ value }) => list.push(value)));
+  context.mock.timers.tick(16);
+  assert.deepEqual(seen, [
+    [undefined, undefined],
+    [undefined, undefined],
+  ]);
   for (const piece of ["[1, ", "2, ", "3, "]) one.feed(piece);
-  await until(() => store.state.value?.length === 3);
-  assert.ok(seen[0].length <= before + 2);
+  while (taken < 3) await new Promise(setImmediate);
+  assert.equal(seen[0].length, 2);
+  context.mock.timers.tick(16);
+  assert.deepEqual(seen[0].slice(2), [[1, 2, 3]]);
   leave[0]();
-  await pause(5);
-  assert.equal(one.cancelled, 0);
+  context.mock.timers.tick(1000);
+  assert.equal(store.state.status, "streaming");
   leave[1]();
-  await until(() => one.cancelled === 1);
+  context.mock.timers.tick(0);
+  while (one.cancelled === 0) await new Promise(setImmediate);
 });
 
 test("a store ends with complete or with the error, and what was good stays", async () => {

@@ -116,7 +116,6 @@ def test_our_declarations_are_right_by_themselves(project: Path) -> None:
     tsc(project, "--module", "nodenext", "all.ts")
 
 
-@hard
 @pytest.mark.parametrize("name", ["react", "frameworks"])
 def test_frameworks(project: Path, name: str) -> None:
     for kind, file in (("Vue", "from-docs.vue.mjs"), ("Svelte", "from-docs.svelte")):

@@ -98,7 +98,6 @@ def read(page: Page, http: httpx2.Client, format: str, reader: str) -> Any:
     body = "".join(json.dumps(record) + "\n" for record in records)
     headers = {"content-type": "application/x-ndjson"}
     http.post(f"{path}/events", content=body, headers=headers).raise_for_status()
-    page.wait_for_timeout(50)
     http.post(f"{path}/close").raise_for_status()
     return page.evaluate("window.seen")
 
