@@ -35,7 +35,7 @@ def _asked_for(name: str) -> bool:
 # `make hard` sets this.
 HARDER = _asked_for("TEST_HARDER")
 # The part of a property's examples that is tried: some in `make test`, fewer in `make quick`.
-TIMES = 20.0 if HARDER else 0.1 if _asked_for("TEST_QUICK") else 0.17
+TIMES = 20.0 if HARDER else 0.05 if _asked_for("TEST_QUICK") else 0.17
 # How many times longer than documented something may take on a busy machine; not in `make hard`.
 SLACK = 1 if HARDER else 12
 # `hard` marks a test that only `make hard` runs. `@few(3)` marks a test whose cases run the same
