@@ -179,7 +179,9 @@ def test_p12_a_receiver_at_n_has_the_value_of_the_sender_at_n(
 
 @examples(150)
 @given(text=TEXTS, data=st.data(), numbered=st.booleans())
-def test_p12_text_arrives_whole_however_it_is_cut(text: str, data: st.DataObject, numbered: bool) -> None:
+def test_p12_text_arrives_whole_however_it_is_cut(
+    text: str, data: st.DataObject, numbered: bool
+) -> None:
     """However a text is cut, its value arrives, and what is complete does not change any more."""
     sender, receivers = TextSender(numbered=numbered), [Receiver()]
     final: dict[str, str] = {}
