@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -10,23 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsonrill.providers.statements import CallDelta
-from jsonrill.toolcalls.identity import Identity
+from jsonrill.toolcalls.identity import Identified, Identity
 
 
 @dataclass(eq=False)
-class Call:
+class Call(Identified):
     """The fields of a call that `Identity` reads; a test sets when it is complete or has ended."""
 
-    id: str
-    index: int | None
-    message_id: str
-    name: str | None = None
-    own_id: bool = True
-    number: int = 0
-    ids: list[str] = field(default_factory=list)
-    has_all_args: bool = False
-    raw: str = ""
-    is_open: bool = True
+    is_complete: bool = False
+
+    @property
+    def has_all_args(self) -> bool:
+        return self.is_complete
 
     @property
     def is_settled(self) -> bool:
@@ -65,7 +60,7 @@ def run(*events: dict[str, Any]) -> list[int | None]:
     for event in events:
         match event:
             case {"COMPLETE": number}:
-                calls.made[number].has_all_args = True
+                calls.made[number].is_complete = True
             case {"BEGUN": number}:
                 calls.made[number].raw = "{"
             case {"CLOSE": number}:
@@ -238,7 +233,7 @@ def test_any_mixture_keeps_ids_to_their_calls(events: list[dict[str, Any]]) -> N
             calls.end()
         elif "COMPLETE" in event:
             for call in calls.made:
-                call.has_all_args = True
+                call.is_complete = True
         else:
             number = calls.find(**event)
             if number is None:

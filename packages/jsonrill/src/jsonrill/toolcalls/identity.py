@@ -23,35 +23,43 @@ The rules apply within one response and choice, a *scope*. For example, five del
 
 A call whose id is taken gets a new id derived from it, so that each result has its call.
 
-Identity uses only the fields in `Identified`: it does not see the value of a call, or how it ends.
+Identity uses only the fields of `Identified`: it does not see the value of a call, or how it ends.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ..providers.statements import CallDelta
 
 
-class Identified(Protocol):
-    """The fields of a call that identity reads and writes."""
+@dataclass(slots=True, eq=False)
+class Identified:
+    """What identity reads and writes of a call. `raw` is the argument text."""
 
     id: str
-    number: int  # unique, in the order of opening
-    ids: list[str]  # all its ids and aliases
-    own_id: bool  # True: the id is the provider's own and will not change
-    index: int | None
-    name: str | None
-    message_id: str
-    is_open: bool  # it may still grow
-    raw: str  # the argument text
+    index: int | None = None
+    message_id: str = ""
+    name: str | None = None
+    raw: str = ""
+    # The number of the call, in the order of opening, and all its ids and aliases.
+    number: int = 0
+    ids: list[str] = field(default_factory=list)
+    # Whether the id is the provider's own and will not change; whether the call may still grow.
+    own_id: bool = True
+    is_open: bool = True
 
     @property
-    def has_all_args(self) -> bool: ...  # the arguments are a complete JSON value
+    def has_all_args(self) -> bool:
+        """True if the arguments are a complete JSON value."""
+        raise NotImplementedError
+
     @property
-    def is_settled(self) -> bool: ...  # complete or truncated, or its response has ended
+    def is_settled(self) -> bool:
+        """True if the call is complete or truncated, or its response has ended."""
+        raise NotImplementedError
 
 
 C = TypeVar("C", bound=Identified)
