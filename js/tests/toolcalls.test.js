@@ -126,6 +126,20 @@ test("`keep` bounds how many ended messages are kept, and memory stays flat", ()
   assert.ok(known.filter((call) => call !== null).length <= 5);
 });
 
+test("calls beyond the limit end with an error that names it", () => {
+  const calls = new ToolCalls();
+  const feed = (index, fields) => calls.feed(update({ index, ...fields }));
+  const numbers = Array.from({ length: 10_100 }, (_, number) => number);
+  const begun = numbers.flatMap((number) =>
+    feed(number, { tool_call_id: `c${number}`, function_name: "f", function_args: "{" }),
+  );
+  const refused = begun.filter(({ error }) => error !== null);
+  assert.equal(refused.length, 100);
+  assert.ok(refused.every(({ error }) => error.code === "LIMIT_EXCEEDED" && error.limit === "calls"));
+  for (const number of numbers) feed(number, { function_args: "}", status: "complete" });
+  assert.equal(calls.calls.filter(({ status }) => status === "complete").length, 10_000);
+});
+
 test("nothing is thrown on any event", () => {
   const { below, pick } = chance(11);
   const words = ["a", "", "null", "m", 0, 1, 1.5, -1, null, true, [], {}, "complete", "error", "truncated", "text"];

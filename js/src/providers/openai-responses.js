@@ -1,9 +1,9 @@
 /**
  * OpenAI Responses: items with an id of their own, deltas that name the item.
  *
- * Function calls, MCP calls (their id is the item's, their result comes with them) and custom tools (free text). The
- * complete arguments come twice more at the end, and are only compared with the streamed ones. Some clients write the
- * names of fields in camelCase.
+ * Function calls, MCP calls (their id is the item's, their result comes with them) and custom tools (free text). Texts
+ * and arguments come twice more, complete, at the end: a text counts if nothing of it was streamed, arguments are
+ * compared with the streamed ones. Some clients write the names of fields in camelCase.
  */
 
 import { asId, asIndex, asObject, asText, failed, finished, items, textOf, usage } from "./fields.js";
@@ -27,6 +27,18 @@ const FINISHES = ["response.completed", "response.incomplete", "response.failed"
 /** With an `event_id` it is of the Realtime API. @param {Fields} event */
 export function accepts(event) {
   return typeof event.type === "string" && event.type.startsWith("response.") && !("event_id" in event);
+}
+
+/** Return a translation of events. It remembers which texts were streamed: their items repeat them. */
+export function translation() {
+  const blocks = new Set();
+  return (/** @type {Fields} */ event) =>
+    translate(event).filter((statement) => {
+      if (statement.kind !== "text") return true;
+      const isRepeated = statement.ends && blocks.has(statement.block);
+      blocks.add(statement.block);
+      return !isRepeated;
+    });
 }
 
 /**
@@ -81,7 +93,11 @@ function argumentStatements(type, index, event) {
 function itemStatements(item, index, done) {
   const { type, status, output = null, error = null } = item;
   const field = CALLS.get(type);
-  if (field === undefined) return [];
+  if (field === undefined) {
+    const whole = items(item, "content").map((part) => asText(part, "text") ?? "");
+    const isText = done && type === "message" && whole.join("") !== "";
+    return isText ? [{ kind: "text", text: whole.join(""), choice: 0, block: index, ends: true }] : [];
+  }
   const [alias, text, hosted] = [asId(item, "id"), asText(item, field), type === "mcp_call"];
   // An MCP call has no other id than its item.
   const id = asId(item, "call_id", "callId") ?? (hosted ? alias : null);

@@ -206,6 +206,12 @@ export class Call {
     return joined(news, this.#close({ incomplete, error }));
   }
 
+  /** End the call with an error: more than so many have not ended. @param {number} most */
+  refuse(most) {
+    this.#fail({ code: "LIMIT_EXCEEDED", message: `more than ${most} calls have not ended (calls)`, limit: "calls" });
+    this.#freeze(undefined, null);
+  }
+
   /**
    * End the call because the stream stopped: truncated, unless the arguments are complete. `{}` is enough only
    * if the tokens were counted after it: the arguments might follow.

@@ -323,8 +323,8 @@ function choose(scope, delta) {
   if (found !== undefined || (alias !== null && index === null)) return found ?? null;
   if (index !== null) {
     const call = scope.indices.get(index) ?? null;
-    const { displacing, last } = scope;
-    if (call === null && name === null && displacing?.raw === "" && displacing === last) return last;
+    const { displacing } = scope;
+    if (call === null && name === null && displacing?.raw === "" && displacing === scope.last) return displacing;
     if (name === null || call === null || call.name === null) return call;
     // The sender has already decided: it names calls that are not the first at their index.
     if (received || scope.ended) return call;
