@@ -79,7 +79,7 @@ class Site(NamedTuple):
 def recipe(page: str, line: str) -> str:
     """Return the first program of a page that contains this line."""
     blocks = read((ROOT / "docs" / page).read_text("utf8")).blocks
-    return next(it.text for it in blocks if it.language == "python" and line in it.text)
+    return next(item.text for item in blocks if item.language == "python" and line in item.text)
 
 
 @contextmanager

@@ -30,7 +30,7 @@ from support.browser import launched
 from support.markdown import Step, pages, read, steps
 from support.processes import FAST_DEMO, free_port
 
-FASTER = "import jsonrill_server.demo as it; it.PACE = 0.0005;import jsonrill.cli as c; c.main()"
+FASTER = "from jsonrill_server import demo; demo.PACE = 0.0005;import jsonrill.cli as c; c.main()"
 
 
 @contextmanager

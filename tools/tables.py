@@ -95,7 +95,9 @@ FILES: dict[Path, Callable[[], Iterator[str]]] = {
 def stale() -> list[Path]:
     """Return the files that differ from what would be written."""
     fresh = {file: "".join(write()) for file, write in FILES.items()}
-    return [it for it, text in fresh.items() if not it.exists() or it.read_text("utf8") != text]
+    return [
+        item for item, text in fresh.items() if not item.exists() or item.read_text("utf8") != text
+    ]
 
 
 def main() -> int:

@@ -86,7 +86,7 @@ def page(browser: Browser, url: str) -> Iterator[Page]:
 
 
 def test_a_trip_grows_and_survives_a_reload(page: Page) -> None:
-    output, days, cards = (page.locator(it) for it in ("output", ".day", ".card"))
+    output, days, cards = (page.locator(item) for item in ("output", ".day", ".card"))
     page.get_by_role("button", name="Plan").click()
     expect(output).to_have_text("streaming")
     expect(days.nth(1).locator("li")).not_to_have_count(0)

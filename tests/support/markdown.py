@@ -143,7 +143,7 @@ class Step(NamedTuple):
 def pages() -> list[str]:
     """Return the names of the tutorial's pages in the order of the site."""
     listed = re.findall(r"^ +- .*: tutorial/(\S+)$", (ROOT / "mkdocs.yml").read_text("utf8"), re.M)
-    assert sorted(listed) == sorted(it.name for it in TUTORIAL.glob("*.md"))
+    assert sorted(listed) == sorted(item.name for item in TUTORIAL.glob("*.md"))
     return listed
 
 
@@ -154,7 +154,7 @@ def steps(page: str) -> Iterator[Step]:
         if block.file:
             yield Step(where, block.text, block.file)
         elif block.language == "console":
-            *commands, last = [it.removeprefix("$ ") for it in block.text.splitlines()]
+            *commands, last = [item.removeprefix("$ ") for item in block.text.splitlines()]
             yield from (Step(where, command) for command in commands)
             after = blocks[at + 1] if at + 1 < len(blocks) else None
             shown = after.text if after and after.language == "text" else None

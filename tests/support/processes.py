@@ -33,7 +33,7 @@ _SERVE = (
 )
 SERVE = ("-c", _SERVE)
 # The same with demo models that answer without the pauses of real ones.
-FAST_DEMO = ("-c", f"import jsonrill_server.demo as it; it.PACE = 0.0005; {_SERVE}")
+FAST_DEMO = ("-c", f"from jsonrill_server import demo; demo.PACE = 0.0005; {_SERVE}")
 
 
 class Server:

@@ -27,7 +27,7 @@ def events(key: str, count: int) -> list[Any]:
     if number % 3 == 2:
         return [_chunk(at, count) for at in range(count)]
     pieces = [json.dumps({"run": number, "at": at, "text": "é" * (at % 9)}) for at in range(count)]
-    return [("[" if not at else ",") + it for at, it in enumerate(pieces[:-1])] + [
+    return [("[" if not at else ",") + item for at, item in enumerate(pieces[:-1])] + [
         f",{pieces[-1]}]"
     ]
 

@@ -214,7 +214,7 @@ async def test_requests_that_append_together_do_not_mix(http: Http) -> None:
 
     await asyncio.gather(*[write(name) for name in "abc"])
     await http.post(f"{url}/close")
-    words = "".join(json.loads(it.data) for it in (await events(http, url, format="text"))[:-1])
+    words = "".join(json.loads(item.data) for item in (await events(http, url, format="text"))[:-1])
     for name in "abc":
         mine = [word for word in words.split() if word[0] == name]
         assert mine == [f"{name}{number}" for number in range(10) for _ in range(2)]

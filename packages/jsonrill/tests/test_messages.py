@@ -51,7 +51,7 @@ def test_openai_chat() -> None:
     assert [call["function"]["arguments"] for call in assistant["tool_calls"]] == [
         expected.text for expected in THREE
     ]
-    assert [(it["tool_call_id"], it["content"]) for it in results] == [
+    assert [(item["tool_call_id"], item["content"]) for item in results] == [
         ("call_a", '{"city":"São Paulo","days":3}'),
         ("call_b", "LookupError: nothing found"),
         ("call_c", "null"),

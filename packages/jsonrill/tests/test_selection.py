@@ -43,7 +43,7 @@ def options_of(case: dict[str, Any]) -> dict[str, Any]:
     return options
 
 
-@pytest.mark.parametrize("case", TABLE, ids=lambda it: f"{it['call']} {it['text'][:40]}")
+@pytest.mark.parametrize("case", TABLE, ids=lambda item: f"{item['call']} {item['text'][:40]}")
 def test_the_cases_for_every_language(case: dict[str, Any]) -> None:
     kind, *fields = case["call"]
     sources = [*cuttings(case["text"]), *cuttings(case["text"].encode())]

@@ -54,7 +54,7 @@ def updates() -> Any:
 
 def repaired() -> Any:
     text = "Here: {title: 'x', days: [1, 2,], “none”: None"
-    return [json.dumps(it) for it in jsonrill.values(iter(text), repair=True)]
+    return [json.dumps(item) for item in jsonrill.values(iter(text), repair=True)]
 
 
 def chunks() -> Any:
@@ -101,4 +101,4 @@ def at_once(work: Callable[[], Any]) -> list[Any]:
         return work()
 
     with ThreadPoolExecutor(THREADS) as threads:
-        return [it.result() for it in [threads.submit(begin) for _ in range(THREADS)]]
+        return [item.result() for item in [threads.submit(begin) for _ in range(THREADS)]]

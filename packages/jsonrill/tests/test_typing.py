@@ -81,15 +81,20 @@ def said_by_pyright() -> list[tuple[str, int, str, str]]:
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert done.returncode in (0, 1), done.stderr
     return [
-        (Path(it["file"]).name, it["range"]["start"]["line"] + 1, it["severity"], it["message"])
-        for it in json.loads(done.stdout)["generalDiagnostics"]
+        (
+            Path(item["file"]).name,
+            item["range"]["start"]["line"] + 1,
+            item["severity"],
+            item["message"],
+        )
+        for item in json.loads(done.stdout)["generalDiagnostics"]
     ]
 
 
 @hard
 def test_pyright_reveals_the_same_types() -> None:
-    lines = [it for it in said_by_pyright() if it[0] == "accepted.py"]
-    assert [it for it in lines if it[2] == "error"] == []
+    lines = [item for item in said_by_pyright() if item[0] == "accepted.py"]
+    assert [item for item in lines if item[2] == "error"] == []
     # It writes the name of a path's type instead of the type, and Unknown for some Any.
     shown = {line: text.split(' is "')[1].rstrip('"') for _, line, kind, text in lines}
     revealed = {

@@ -29,7 +29,7 @@ COUNTS = "[('complete', 192), ('cut', 6), ('invalid', 2)]"
 )
 def test_a_recipe_runs(tmp_path: Path, module: str, output: str) -> None:
     blocks = read((ROOT / "docs" / "batch.md").read_text("utf8")).blocks
-    (script,) = [it.text for it in blocks if re.search(rf"(import|from) {module}\b", it.text)]
+    (script,) = [item.text for item in blocks if re.search(rf"(import|from) {module}\b", item.text)]
     if find_spec(module) is None:
         pytest.skip(f"needs {module}")
     (tmp_path / "logs").mkdir()
@@ -53,8 +53,8 @@ def test_a_recipe_runs(tmp_path: Path, module: str, output: str) -> None:
 
 def test_the_first_commands_run(tmp_path: Path) -> None:
     blocks = read((ROOT / "docs" / "batch.md").read_text("utf8")).blocks
-    commands = next(it.text for it in blocks if it.language == "console").splitlines()
-    script = "\n".join(it.removeprefix("$ ") for it in commands if not it.startswith("$ pip"))
+    commands = next(item.text for item in blocks if item.language == "console").splitlines()
+    script = "\n".join(item.removeprefix("$ ") for item in commands if not item.startswith("$ pip"))
     python = shlex.quote(sys.executable)
     script = script.replace("python tools", f"{python} {ROOT}/tools").replace("1000", "50")
     script = script.replace("\njsonrill ", f"\n{python} -m jsonrill ")

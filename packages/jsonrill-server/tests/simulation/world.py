@@ -312,7 +312,7 @@ class World:
         self.replicas.append(new)
         new.is_alive = False
         replica.die()
-        if any(it.is_alive for it in self.replicas):
+        if any(item.is_alive for item in self.replicas):
             await asyncio.sleep(after)
         new.is_alive = True
         await new.do(_opened(new.runs))
@@ -344,7 +344,7 @@ class World:
         for key, source in self.sources.items():
             log = self.store._logs[log_name(key)]
             items = [from_bytes(row.data) for row in log.rows]
-            end, records = items[-1], [it.body for it in items if isinstance(it, Record)]
+            end, records = items[-1], [item.body for item in items if isinstance(item, Record)]
             if not isinstance(end, End) or log.state != State.ENDED:
                 raise Violation(f"{key} has not ended: {log.state}")
             if tuple(records) != source.pieces[: len(records)]:

@@ -196,7 +196,9 @@ def newlines(tokens: list[Token], random: Random) -> list[Token]:
     if not is_json(tokens[at][1]):
         raise Discarded
     raw = {"\\n": "\n", "\\t": "\t"}
-    return change(tokens, at, re.sub(r"\\.", lambda it: raw.get(it[0], it[0]), tokens[at][1]))
+    return change(
+        tokens, at, re.sub(r"\\.", lambda match: raw.get(match[0], match[0]), tokens[at][1])
+    )
 
 
 def escapes(tokens: list[Token], random: Random) -> list[Token]:

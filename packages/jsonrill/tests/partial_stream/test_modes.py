@@ -175,11 +175,11 @@ def test_zero_values_do_not_depend_on_the_cutting(mode: Mode, data: st.DataObjec
     known: dict[int, Any] = {0: None}
     stream = PartialStream(mode, **options)
     for at, character in enumerate(TYPED):
-        known[at + 1] = next((it.data for it in stream.feed(character)), known[at])
+        known[at + 1] = next((item.data for item in stream.feed(character)), known[at])
     stream, at, last = PartialStream(mode, **options), 0, None
     for piece in data.draw(pieces(TYPED)):
         at += len(piece)
-        last = next((it.data for it in stream.feed(piece)), last)
+        last = next((item.data for item in stream.feed(piece)), last)
         assert last == known[at]
 
 

@@ -11,7 +11,9 @@ import pytest
 import jsonrill
 from support.streams import collect
 
-EVENTS = [{"id": "c", "choices": [{"index": 0, "delta": {"content": it}}]} for it in ("[1", "]")]
+EVENTS = [
+    {"id": "c", "choices": [{"index": 0, "delta": {"content": item}}]} for item in ("[1", "]")
+]
 
 
 class Sync:
