@@ -130,9 +130,7 @@ test("calls beyond the limit end with an error that names it", () => {
   const calls = new ToolCalls();
   const feed = (index, fields) => calls.feed(update({ index, ...fields }));
   const numbers = Array.from({ length: 10_100 }, (_, number) => number);
-  const begun = numbers.flatMap((number) =>
-    feed(number, { tool_call_id: `c${number}`, function_name: "f", function_args: "{" }),
-  );
+  const begun = numbers.flatMap((number) => feed(number, { tool_call_id: `c${number}`, function_name: "f", function_args: "{" }));
   const refused = begun.filter(({ error }) => error !== null);
   assert.equal(refused.length, 100);
   assert.ok(refused.every(({ error }) => error.code === "LIMIT_EXCEEDED" && error.limit === "calls"));
