@@ -13,7 +13,7 @@ import { coloured } from "./text-pane.js";
  *   onChange: () => void}} Host
  */
 
-const MAX_ROWS = 200;
+const MAX_ROWS = 100;
 const MAX_TEXT = 400;
 
 export class EventsPane {

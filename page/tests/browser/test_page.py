@@ -316,7 +316,7 @@ def test_large_streams_are_shown_in_windows(shown: Shown, tmp_path: Path) -> Non
     shown.open_file(tmp_path / "events.jsonl")
     assert shown.length() > 30_000 and "Cut off" in shown.diagnosis()["what"]
     shown.tab("events")
-    assert shown.page.locator("#event-rows tr").count() == 200
+    assert shown.page.locator("#event-rows tr").count() == 100
 
 
 def test_without_a_server_the_page_shows_text_tree_and_calls(page: Page, server: Server) -> None:
