@@ -48,6 +48,7 @@ PAIRS: list[tuple[str, str, Any]] = [
     ("calls", "toolCalls", ["timer", ARGUMENTS, "complete"]),
     ("raw", "content", {"title": "Tea"}),
     *[(format, "parts", PARTS) for format in ("parts", "raw", "ai-sdk", "ag-ui")],
+    ("ai-sdk", "useChat", [*PARTS[:1], ["dynamic-tool", ARGUMENTS]]),
     *[(format, "useParts", PARTS) for format in ("parts", "raw", "ai-sdk", "ag-ui")],
 ]
 OF_EVENTS = ("calls", "raw", "parts", "ai-sdk", "ag-ui")
