@@ -22,6 +22,10 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 LIBRARY: Final = ROOT / "js"
 STAGE: Final = ROOT / "build" / "npm-package"
 ENTRIES: Final = ("index", "react", "receive")
+# What JSDoc says about types, which the declarations say, too.
+NAME: Final = r"\{.*\}(?: \[?\w+\]?)?"
+TYPES: Final = re.compile(rf"^ *(?:/\*\* @\w+ {NAME} \*/|\* @\w+ {NAME})\n", re.MULTILINE)
+EMPTY: Final = re.compile(r"^ */\*\*\s+\*/\n", re.MULTILINE)
 DECLARATIONS: Final = (
     *("--allowJs", "--declaration", "--emitDeclarationOnly"),
     *("--strict", "--target", "es2022", "--module", "nodenext"),
@@ -65,7 +69,7 @@ def stage(folder: Path) -> None:
 
 
 def prune(source: Path) -> None:
-    """Remove the declarations that no entry refers to."""
+    """Remove the declarations that no entry refers to, and what the others say twice."""
     todo = [source / f"{entry}.d.ts" for entry in ENTRIES]
     needed: set[Path] = set()
     while todo:
@@ -73,7 +77,9 @@ def prune(source: Path) -> None:
         if file in needed:
             continue
         needed.add(file)
-        names = re.findall(r'(?:from |import\()"(\..+?)\.js"', file.read_text("utf8"))
+        text = EMPTY.sub("", TYPES.sub("", file.read_text("utf8")))
+        file.write_text(text, "utf8")
+        names = re.findall(r'(?:from |import\()"(\..+?)\.js"', text)
         todo += [(file.parent / f"{name}.d.ts").resolve() for name in names]
     for file in {*source.rglob("*.d.ts")} - needed:
         file.unlink()
