@@ -165,8 +165,7 @@ export class Source {
   async #publish(recording) {
     const { kind, items, options } = recording;
     if (!recording.isRenderable) return;
-    // One record has one line; line breaks of JSON are only between its values.
-    const records = items.map((item) => (kind === "text" ? JSON.stringify(item) : item.replace(/[\r\n]+/g, " ")));
+    const records = kind === "text" ? items.map((piece) => JSON.stringify(piece)) : items;
     this.#id = this.#server.publish({ input: kind, ...options }, records);
     try {
       const id = await this.#id;

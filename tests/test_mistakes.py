@@ -141,9 +141,9 @@ InvalidSchema: the key "town" is not allowed: allowed is "city" (extra_forbidden
 values('[{"city": "R"}]', Trip)
 InvalidSchema: Input should be an object, not an array (model_type) at character 0, in root
 values("{}", Trip(city="R", nights=1))
-TypeError: the schema is an instance of Trip: pass the class, schema=Trip
+TypeError: a schema is a pydantic type or a JSON Schema as a dict, not an instance of Trip
 values("{}", "Trip")
-TypeError: a schema is a pydantic type or a JSON Schema as a dict, not str
+TypeError: a schema is a pydantic type or a JSON Schema as a dict, not an instance of str
 values("{}", {"type": "strnig"})
 ValueError: not a JSON Schema: "strnig" is not valid under any of the schemas listed in the 'anyOf' keyword, at type
 values("{}", repiar=True)

@@ -19,18 +19,18 @@ const READERS = {
   "ag-ui": "a client of AG-UI, parts(openEvents(url)) or useParts(url)",
 };
 
-/** Return true for a message with which the wire begins. @param {any} data */
+/** True for a message with which the wire begins. @param {any} data */
 export function isSnapshot(data) {
   return isObject(data) && typeof data.n === "number" && "value" in data;
 }
 
-/** Return true for a fragment that is an event of its own. @param {any} data */
+/** True for a fragment that is an event of its own. @param {any} data */
 export function isFragment(data) {
   return typeof data?.path === "string" && typeof data.kind === "string";
 }
 
 /**
- * Return the format that an event has.
+ * The format that an event has.
  * @param {any} data
  * @returns {keyof typeof READERS}
  */
@@ -44,7 +44,7 @@ function formatOf(data) {
   return /^[A-Z]+_[A-Z_]+$/.test(type) ? "ag-ui" : "raw";
 }
 
-/** Return the format that an event has, if it describes a value; else null. @param {any} data */
+/** The format that an event has, if it describes a value; else null. @param {any} data */
 export function valueFormatOf(data) {
   if (isSnapshot(data) || (Array.isArray(data) && typeof data[0] === "number")) return "deltas";
   if (Array.isArray(data) || isFragment(data)) return "fragments";
@@ -53,7 +53,7 @@ export function valueFormatOf(data) {
 }
 
 /**
- * Return the error of a reader that got another format.
+ * The error of a reader that got another format.
  * @param {string} reader
  * @param {any} data
  */
@@ -63,7 +63,7 @@ export function wrongFormat(reader, data) {
 }
 
 /**
- * Return an error that the server reports.
+ * An error that the server reports.
  * @param {{[field: string]: any}} error
  */
 export function serverError({ code, message, path, offset, line, column }) {
@@ -72,7 +72,7 @@ export function serverError({ code, message, path, offset, line, column }) {
 }
 
 /**
- * Return the value of the wire, with what is complete in it.
+ * The value of the wire, with what is complete in it.
  * @param {Receiver} receiver
  */
 export function receivedState(receiver) {

@@ -60,7 +60,7 @@ export class Fragment {
   }
 
   /**
-   * Return the fragment on the wire. A number that no double holds travels as text.
+   * The fragment on the wire. A number that no double holds travels as text.
    * @returns {WireFragment}
    */
   toJSON() {
@@ -74,7 +74,7 @@ export class Fragment {
   }
 }
 
-/** Return true if a double holds the number with this text. @param {string} text */
+/** True if a double holds the number with this text. @param {string} text */
 function isDouble(text) {
   const number = Number(text);
   return Number.isFinite(number) && (/[.eE]/.test(text) || BigInt(text) === BigInt(number));
@@ -82,7 +82,7 @@ function isDouble(text) {
 
 // ---- reading the wire form ----
 
-/** Return true for a fragment of the public generator, which writes `textValue` with every kind. @param {any} item */
+/** True for a wire object that can only be the public generator's, which has `textValue` with every kind. @param {any} item */
 export function isForeign(item) {
   const { kind, textValue, value } = item instanceof Fragment ? {} : Object(item);
   if (typeof kind !== "string" || /^[a-z]/.test(kind)) return typeof kind === "string";
@@ -139,7 +139,7 @@ function escaped(sequence) {
 }
 
 /**
- * Return a fragment whose payload has the type that its kind asks for.
+ * A fragment whose payload has the type that its kind asks for.
  * @param {Kind} kind
  * @param {Path} path
  * @param {any} text
@@ -175,7 +175,7 @@ function readNumber(text, value) {
   return number;
 }
 
-/** Describe a value for a message. @param {unknown} value */
+/** A value for a message. @param {unknown} value */
 function shown(value) {
   const isText = typeof value === "string" || typeof value === "object";
   const text = isText ? JSON.stringify(value) : String(value);
@@ -247,7 +247,7 @@ export class FragmentSink {
     this.#note("JsonComplete", [], offset);
   }
 
-  /** Return the fragments since the last call. */
+  /** The fragments since the last call. */
   take() {
     const fragments = this.#fragments;
     this.#fragments = [];
@@ -282,7 +282,7 @@ export class Parser {
   }
 
   /**
-   * Return the fragments that this piece of text makes certain.
+   * The fragments that this piece of text makes certain.
    * @param {string | ArrayBuffer | ArrayBufferView} piece
    */
   feed(piece) {

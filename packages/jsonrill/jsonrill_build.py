@@ -13,7 +13,7 @@ CYTHON = (3, 3)
 
 
 def is_pure() -> bool:
-    """Return True if the environment asks for a build without compiled modules."""
+    """True if whoever installs does not want anything compiled."""
     return os.environ.get("JSONRILL_PURE", "0") not in ("", "0")
 
 

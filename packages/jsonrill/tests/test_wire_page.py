@@ -32,9 +32,7 @@ BLOCKS = read(PAGE.read_text("utf8")).blocks
 
 def block(beginning: str) -> str:
     """Return the block that begins so, or that is the file of this name."""
-    [text] = [
-        item.text for item in BLOCKS if item.file == beginning or item.text.startswith(beginning)
-    ]
+    [text] = [it.text for it in BLOCKS if it.file == beginning or it.text.startswith(beginning)]
     return text
 
 

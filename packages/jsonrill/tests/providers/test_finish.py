@@ -1,4 +1,4 @@
-"""Each provider's finish reason is translated to the same set of reasons."""
+"""How an answer ended is the same word for every provider, whatever its own word is."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CASES: list[dict[str, Any]] = cases("finish_reasons.json")["cases"]
 
 
 def stream(case: dict[str, Any], word: str) -> list[Any]:
-    """Return the events of a case that ends with this word."""
+    """The events of a case that ends with this word."""
     end = json.dumps(case["end"]).replace("$WORD", word)
     return [*case["before"], *json.loads(end)]
 

@@ -11,16 +11,13 @@ import json
 from collections.abc import Mapping
 from copy import copy
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any
 
-from ..paths import Path
+from ..paths import ABSENT, Path
 from .check import ANY, EVERY, UNKNOWN, Check, Node
 from .errors import Refused, violation
+from .json_schema import JsonSchemas
 from .typed import compile_type, is_partial
-
-# Of a schema without a type they tell that an array is meant rather than its elements.
-_ARRAY_KEYWORDS: Final = {"items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains"}
-_OTHER_TYPES: Final = (str, bytes, int, float, list, tuple, set)
 
 __all__ = ["Check", "Refused", "Schema", "is_partial"]
 
@@ -36,21 +33,15 @@ class Schema:
         if isinstance(source, Schema):
             self.__dict__.update(source.__dict__)
             return
-        name = type(source).__name__
-        if type(source) in _OTHER_TYPES:
-            raise TypeError(f"a schema is a pydantic type or a JSON Schema as a dict, not {name}")
-        if hasattr(type(source), "model_dump"):
-            raise TypeError(f"the schema is an instance of {name}: pass the class, schema={name}")
+        if isinstance(source, (str, bytes, list)) or hasattr(type(source), "model_dump"):
+            wrong = f"an instance of {type(source).__name__}"
+            raise TypeError(f"a schema is a pydantic type or a JSON Schema as a dict, not {wrong}")
         self.is_typed = not isinstance(source, (bool, Mapping))
         self.node = _compile(source, zeros)
         # True if this is the schema of an array rather than of each of its elements.
-        self.describes_arrays = "array" in self.node.kinds or not self.node.kinds
+        self.describes_arrays = "array" in self.node.kinds
         if self.node.kinds == EVERY:
-            keywords = source if isinstance(source, Mapping) else ()
-            self.describes_arrays = not _ARRAY_KEYWORDS.isdisjoint(keywords)
-
-    def __deepcopy__(self, memo: Any) -> Schema:
-        return self
+            self.describes_arrays = self.node.child(0) not in (ANY, UNKNOWN)
 
     def check(self) -> Check:
         """Return the check of one new value."""
@@ -83,20 +74,20 @@ class Schema:
         present = dict.fromkeys([*names, *sorted(getattr(value, "model_fields_set", ()))])
         return [(name, getattr(value, name)) for name in present if hasattr(value, name)]
 
-    def zero(self, path: Path) -> tuple[bool, Any]:
-        """Return whether the value at this path has a zero, and the zero: "" 0 false [] {} null."""
+    def zero(self, path: Path) -> Any:
+        """Return the zero of the value at this path: "" 0 false [] {} null, or `ABSENT`."""
         node = self.node
         try:
             for step in path:
                 node = node.choose([] if isinstance(step, int) else {}, None).child(step)
         except Refused:
-            return False, None
-        if "null" in node.kinds and node.kinds != EVERY:
-            return True, None
+            return ABSENT
+        if "null" in node.kinds:
+            return ABSENT if node.kinds == EVERY else None
         if node.kinds == {"array"} or node.kinds == {"object"}:
-            return True, [] if "array" in node.kinds else {}
+            return [] if "array" in node.kinds else {}
         zero = node.zero()
-        return isinstance(zero, (str, int, float)), zero
+        return zero if isinstance(zero, (str, int, float)) else ABSENT
 
 
 def _compile(source: Any, zeros: bool) -> Node:
@@ -113,8 +104,6 @@ def _compile(source: Any, zeros: bool) -> Node:
 
 @lru_cache(maxsize=32)
 def _compile_json_schema(text: str) -> Node:
-    from .json_schema import JsonSchemas
-
     return JsonSchemas(json.loads(text)).root
 
 

@@ -4,10 +4,8 @@ cimport cython
 cdef class Frame:
     cdef readonly object below, container, node, path, shown, step
     cdef readonly bint is_quiet
-    cdef bint _is_in_quiet
     cdef object _outer
-    cdef set _finished
-    cdef Py_ssize_t _size
+    cdef Py_ssize_t _finished, _size
     cpdef look(self, step, Frame inner=*)
     cpdef show(self, inner)
     cdef _new_steps(self, step)
@@ -23,4 +21,4 @@ cdef class Check:
     @cython.locals(frame=Frame)
     cpdef partial(self, depth=*)
 
-cpdef with_child(children, step, inner)
+cpdef put(children, step, child)

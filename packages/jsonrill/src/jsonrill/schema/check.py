@@ -56,9 +56,10 @@ def name_of(kind: str) -> str:
 class Node:
     """What a schema requires of the value at one place. The base class requires nothing.
 
-    `kinds` are the kinds that may be valid, `texts` the allowed strings, sorted, if they are
-    listed. If a node `is_quiet`, code of the user sees the value first: neither the value nor what
-    is inside of it is refused before its end.
+    `kinds` are the kinds that may be valid, `listed` the allowed values of an enum, and `texts` the
+    strings that are allowed if only some are, sorted. If a node `is_quiet`, code of the user sees
+    the value first: neither the value nor what is inside of it is refused before its end. If it
+    `is_late`, only what is inside is not refused early.
     """
 
     def __init__(
@@ -67,7 +68,8 @@ class Node:
         self.kinds = kinds
         self.texts = texts
         self.text_rule = text_rule
-        self.is_quiet = False
+        self.listed: list[Any] = []
+        self.is_quiet = self.is_late = False
 
     def allows(self, kind: str) -> bool:
         """Return whether a value of this kind may be valid."""
@@ -75,7 +77,11 @@ class Node:
 
     def refuse_kind(self, kind: str) -> Refused | None:
         """Return why a value of this kind, which is not one of `kinds`, is refused."""
-        return Refused("type", f"{name_of(kind)} is not allowed")
+        try:
+            self.judge(ZEROS[kind], name_of(kind))
+        except Refused as refused:
+            return refused
+        return None
 
     def refuse_start(self, value: Any, kind: str = "") -> Refused | None:
         """Return what the first characters of a value prove, complete or not.
@@ -85,18 +91,16 @@ class Node:
         kind = kind or kind_of(value)
         if not self.allows(kind):
             return self.refuse_kind(kind)
-        if self.texts is None or kind != "string" or self.is_quiet:
+        texts = self.texts
+        if texts is None or kind != "string" or self.is_quiet:
             return None
-        return self._refuse_text(self.texts, value)
-
-    def _refuse_text(self, texts: list[str], text: str) -> Refused | None:
-        at = bisect_left(texts, text)
-        if at < len(texts) and texts[at].startswith(text):
+        at = bisect_left(texts, value)
+        if at < len(texts) and texts[at].startswith(value):
             return None
         # The shortest wrong prefix, so that the message does not depend on the pieces.
         near = texts[max(at - 1, 0) : at + 1]
-        shared = max((len(commonprefix([text, other])) for other in near), default=0)
-        begin = quote(text[: shared + 1])
+        shared = max((len(commonprefix([value, other])) for other in near), default=0)
+        begin = quote(value[: shared + 1])
         message = f"no allowed value begins with {begin}: {list_allowed(texts)}"
         return Refused(self.text_rule, message, allowed=texts)
 
@@ -107,6 +111,10 @@ class Node:
     def child(self, step: str | int) -> Node:
         """Return the node of a member or element; raise `Refused` for a forbidden key."""
         return ANY
+
+    def judge(self, value: Any, name: str = "") -> Any:
+        """Let the validator refuse a complete value, which a message calls `name`, or return it."""
+        raise Refused("type", f"{name} is not allowed")
 
     def finish(self, value: Any, made: list[Any] | None = None) -> Any:
         """Return what a complete value becomes, or `ABSENT`; raise `Refused` if it is invalid.
@@ -157,12 +165,11 @@ def first_refusal(node: Node, value: Any, refused: Refused) -> Refused:
     path: Path = ()
     while True:
         start = node.refuse_start(value)
-        if start is not None or not isinstance(value, (dict, list)):
-            return (start or refused).below(path)
         inside = node.choose(value, None)
-        if node.is_quiet or inside.is_quiet:
-            return refused.below(path)
-        for step in range(len(value)) if isinstance(value, list) else value:
+        steps: Iterable[Any] = ()
+        if start is None and not node.is_quiet and not inside.is_quiet:
+            steps = range(len(value)) if isinstance(value, list) else value
+        for step in steps if isinstance(value, (dict, list)) else ():
             try:
                 child = inside.child(step)
                 child.finish(value[step])
@@ -173,6 +180,8 @@ def first_refusal(node: Node, value: Any, refused: Refused) -> Refused:
                 node, value, refused = child, value[step], inner
                 break
         else:
+            refused = start or refused
+            refused.allowed = refused.allowed or tuple(node.listed)
             return refused.below(path)
 
 
@@ -184,11 +193,10 @@ class Frame:
         self.path = path
         # Of a union the outer node is the union, the other one the type that is left of it.
         self._outer = self.node = node
-        # Whether nothing inside is refused, whatever type of a union is left.
-        self._is_in_quiet = node.is_quiet or (around is not None and around.is_quiet)
-        self.is_quiet: bool = self._is_in_quiet
-        # The steps of the complete children, and what those that are shown have become.
-        self._finished: set[str | int] = set()
+        # Whether nothing inside is refused.
+        self.is_quiet: bool = node.is_late or (around is not None and around.is_quiet)
+        # How many children are finished, and what those that are shown have become.
+        self._finished = 0
         self.shown: Any = type(container)()
         # At the last look: where the open child was, its node, and how many children there were.
         self.step: str | int | None = None
@@ -206,9 +214,8 @@ class Frame:
         self.step, self._size = step, len(container)
         node = self._outer.choose(container, step)
         if node is not self.node:
-            self.node, self.is_quiet = node, self._is_in_quiet or node.is_quiet
-            self.shown = type(container)()
-            self._finished = set()
+            self.node, self.is_quiet = node, self.is_quiet or node.is_late
+            self.shown, self._finished = type(container)(), 0
         new = [self._finish(key, container[key], inner) for key in self._new_steps(step)]
         self.below = None if step is None else self.child(step)
         return new
@@ -217,12 +224,9 @@ class Frame:
         """Return where children are that have become complete."""
         container, finished = self.container, self._finished
         if type(container) is list:
-            return range(len(finished), len(container) - (step is not None))
-        if step in finished:
-            self.shown.pop(step, None)  # a key that comes again counts when the object is complete
-            return ()
-        missing = len(container) - len(finished)
-        last = list(islice(reversed(container), missing))
+            return range(finished, len(container) - (step is not None))
+        self.shown.pop(step, None)  # a key that comes again counts when the object is complete
+        last = list(islice(reversed(container), len(container) - finished))
         return (key for key in reversed(last) if key != step)
 
     def _finish(self, step: str | int, value: Any, inner: Frame | None) -> Any:
@@ -237,11 +241,8 @@ class Frame:
         except Refused as refused:
             if not self.is_quiet:
                 raise first_refusal(node, value, refused).below((*self.path, step)) from None
-        self._finished.add(step)
-        if result is not ABSENT and type(self.shown) is list:
-            self.shown.append(result)
-        elif result is not ABSENT:
-            self.shown[step] = result
+        self._finished += 1
+        put(self.shown, step, result)
         return result
 
     def child(self, step: str | int) -> Node:
@@ -255,16 +256,15 @@ class Frame:
 
     def show(self, inner: Any) -> Any:
         """Return what the container is shown as, with `inner` for the open child."""
-        return self.node.show(with_child(self.shown, self.step, inner))
+        return self.node.show(put(self.shown.copy(), self.step, inner))
 
 
-def with_child(children: Any, step: Any, inner: Any) -> Any:
-    """Return a copy of the complete children with the open one, if that is shown."""
-    children = children.copy()
-    if inner is not ABSENT and type(children) is dict:
-        children[step] = inner
-    elif inner is not ABSENT:
-        children.append(inner)
+def put(children: Any, step: Any, child: Any) -> Any:
+    """Add a child, unless it is absent, to the end of a container, and return the container."""
+    if child is not ABSENT and type(children) is dict:
+        children[step] = child
+    elif child is not ABSENT:
+        children.append(child)
     return children
 
 
@@ -405,5 +405,5 @@ def cut_before(value: Any, path: Path) -> Any:
             before: Any = container[:step]
         else:
             before = {key: container[key] for key in takewhile(step.__ne__, container)}
-        good = with_child(before, step, good)
+        good = put(before, step, good)
     return good

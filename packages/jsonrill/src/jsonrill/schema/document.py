@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, NoReturn, Unpack
+from typing import Any, NoReturn, Unpack
 
 from ..document import ValueBuilder
-from ..errors import CutShort, InvalidJSON, InvalidSchema, LimitExceeded, refuse_copy
+from ..errors import CutShort, InvalidJSON, LimitExceeded, refuse_copy
 from ..parse.options import ParseOptions, create_machine
 from ..paths import ABSENT
 from . import Schema
@@ -24,14 +24,8 @@ class SchemaDocument:
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
         refuse_copy(self)
 
-    def __init__(
-        self,
-        schema: Any,
-        *,
-        missing: Literal["none", "zero"] = "none",
-        **options: Unpack[ParseOptions],
-    ) -> None:
-        self.schema = Schema(schema, zeros=missing == "zero")
+    def __init__(self, schema: Any, zeros: bool = False, **options: Unpack[ParseOptions]) -> None:
+        self.schema = Schema(schema, zeros=zeros)
         self._options = options
         self._builder = ValueBuilder()
         self._machine = create_machine(self._builder, options)
@@ -92,17 +86,13 @@ class SchemaDocument:
             if not builder.in_string and not self._options.get("repair"):
                 check.begin_at(self._machine)
         except Refused as refused:
-            raise self._violation(refused) from None
+            error = self._text.violation(refused, self._options)
+            self._value = check.before(builder.root, refused.path)[1]
+            error.value = self.value
+            raise error from None
         is_typed = self.schema.is_typed
         is_changed = check.changed if is_typed else builder.changed
         builder.changed = check.changed = False
         if is_changed:
             self._value = check.partial() if is_typed else builder.value
             self.changed = self._value is not ABSENT
-
-    def _violation(self, refused: Refused) -> InvalidSchema:
-        """Return the error of a violation."""
-        error = self._text.violation(refused, self._options)
-        self._value = self._check.before(self._builder.root, refused.path)[1]
-        error.value = self.value
-        return error

@@ -13,8 +13,8 @@ from ..errors import InvalidJSON, InvalidSchema, LimitExceeded
 from ..jsontext import dumps
 from ..paths import Path, short_path
 
-# How much of a value, and how many values, a message shows.
-_LENGTH: Final = 60
+# How much of a text, and how many values, a message shows.
+_LENGTH: Final = 200
 _LISTED: Final = 10
 
 
@@ -23,8 +23,7 @@ def library(module: str, extra: str, user: str) -> Any:
     try:
         return import_module(module)
     except ImportError as error:
-        name = module.replace("_", "-")
-        raise ImportError(f"{user} needs {name}: install jsonrill[{extra}]") from error
+        raise ImportError(f"{user} needs {module}: install jsonrill[{extra}]") from error
 
 
 class Refused(Exception):
@@ -47,11 +46,13 @@ class Refused(Exception):
 
 def quote(value: Any) -> str:
     """Return a scalar as JSON, cut to what a message can hold."""
-    if isinstance(value, str) and len(value) > _LENGTH:
-        return dumps(value[:_LENGTH])[:-1] + '…"'
     is_scalar = isinstance(value, (str, int, float)) or value is None
-    text = dumps(value) if is_scalar else str(value)
-    return text if len(text) <= 2 * _LENGTH else text[: 2 * _LENGTH] + "…"
+    return shorten(dumps(value) if is_scalar else str(value))
+
+
+def shorten(text: str) -> str:
+    """Return as much of a text as a message can hold."""
+    return text if len(text) <= _LENGTH else text[:_LENGTH] + "…"
 
 
 def list_allowed(values: Collection[Any]) -> str:

@@ -13,13 +13,12 @@ from typing import Any, Final
 from urllib.parse import quote as percent
 from urllib.parse import unquote
 
-from .check import ANY, Node, kind_of, name_of
-from .errors import Refused, forbid_key, library, quote
+from .check import ANY, Node, kind_of
+from .errors import Refused, forbid_key, library, quote, shorten
 
 _HOME: Final = "jsonrill:///schema"
-# What jsonschema-rs calls the value in its messages, and how long a message may be.
+# What jsonschema-rs calls the value in its messages.
 _MASK: Final = "the value"
-_LONGEST: Final = 300
 # Keywords that lead to parts.
 _INSIDE: Final = frozenset(("properties", "additionalProperties", "items", "prefixItems"))
 # What makes a part mean something else on its own: names and references that are not local.
@@ -44,12 +43,12 @@ class JsonSchemas:
         self._is_old = "draft-06" in dialect or "draft-07" in dialect
         self._dialect = {"$schema": dialect} if "$schema" in keywords else {}
         home = {key: keywords[key] for key in keywords.keys() - {"$id", "$schema"}}
-        resources = [(_HOME, {**self._dialect, **home})]
         is_known = self.has_prefix or self._is_old or "2019-09" in dialect
         if not is_known or _ENTANGLED.search(json.dumps(home)):
             source = {}  # leave everything to the verdict on the complete value
         else:
-            self._registry = self._rs.Registry(resources, retriever=_refuse_fetch)
+            resource = (_HOME, {**self._dialect, **home})
+            self._registry = self._rs.Registry([resource], retriever=_refuse_fetch)
         self._source = source
         self._nodes: dict[str, Node] = {"": ANY}
         self.root = self._nodes[""] = JsonNode(self, "", validator)
@@ -100,38 +99,30 @@ class JsonNode(Node):
         target = schemas.node(part["$ref"][1:]) if isinstance(part.get("$ref"), str) else ANY
         Node.__init__(self, target.kinds, target.texts, target.text_rule)
         self._target = target
-        # For messages: the keyword that restricts the kinds, and the names of the types.
-        self._rule, self._types = "type", ""
-        listed = [part["const"]] if "const" in part else part.get("enum")
-        if listed is not None:
+        if "const" in part or "enum" in part:
             self.text_rule = "const" if "const" in part else "enum"
-            self._rule = self.text_rule if listed else "false"
-            self.kinds = self.kinds & {kind_of(value) for value in listed}
-            self.texts = sorted({value for value in listed if isinstance(value, str)})
+            self.listed = [part["const"]] if "const" in part else part["enum"]
+            self.kinds = self.kinds & {kind_of(value) for value in self.listed}
+            self.texts = sorted({value for value in self.listed if isinstance(value, str)})
         for keyword in part.keys() & {"anyOf", "oneOf"}:
             places = [f"{pointer}/{keyword}/{index}" for index in range(len(part[keyword]))]
             kinds = [schemas.node(place).kinds for place in places]
-            self.kinds, self._rule = self.kinds & frozenset().union(*kinds), keyword
+            self.kinds = self.kinds & frozenset().union(*kinds)
         if "type" in part:
             types = part["type"] if isinstance(part["type"], list) else [part["type"]]
             self.kinds = self.kinds & {"number" if name == "integer" else name for name in types}
-            self._rule, self._types = "type", " or ".join(types)
-
-    def refuse_kind(self, kind: str) -> Refused | None:
-        if kind not in self._target.kinds:
-            return self._target.refuse_kind(kind)
-        if not self._types:
-            return Refused(self._rule, f"{name_of(kind)} is not allowed")
-        return Refused("type", f"expected {self._types} but got {name_of(kind)}")
 
     def finish(self, value: Any, made: list[Any] | None = None) -> Any:
+        return self.judge(value)
+
+    def judge(self, value: Any, name: str = "") -> Any:
         if self._validator is None:
             self._validator = self._schemas.validator(self._pointer)
         try:
             if not self._validator.is_valid(value):
-                raise _explain(next(iter(self._validator.iter_errors(value))))
+                raise _explain(next(iter(self._validator.iter_errors(value))), name)
         except UnicodeEncodeError:
-            self.finish(_without_surrogates(value))
+            self.judge(_without_surrogates(value), name)
         except (ValueError, RecursionError) as error:
             raise Refused("depth", f"{_MASK} cannot be validated: {error}") from None
         return value
@@ -158,18 +149,14 @@ class JsonNode(Node):
         return self._schemas.node("/".join((self._pointer, *tokens)))
 
 
-def _explain(error: Any) -> Refused:
+def _explain(error: Any, name: str) -> Refused:
     """Return the refusal of a value about which jsonschema-rs complains."""
-    rule, message = error.kind.name, error.message
-    if rule == "falseSchema":
-        is_key = "additionalProperties" in error.schema_path[-1:]
-        rule = "additionalProperties" if is_key else "false"
-    if not isinstance(error.instance, (dict, list)):
-        shown = quote(error.instance)
+    message = error.message
+    if name or not isinstance(error.instance, (dict, list)):
+        shown = name or quote(error.instance)
         is_named = _MASK in message
         message = message.replace(_MASK, shown, 1) if is_named else f"{message}, not {shown}"
-    message = message if len(message) <= _LONGEST else message[:_LONGEST] + "…"
-    return Refused(rule, message).below(tuple(error.instance_path))
+    return Refused(error.kind.name, shorten(message)).below(tuple(error.instance_path))
 
 
 def _refuse_fetch(uri: str) -> Any:
@@ -177,6 +164,5 @@ def _refuse_fetch(uri: str) -> Any:
 
 
 def _without_surrogates(value: Any) -> Any:
-    """Return the value with U+FFFD for lone surrogates, which have no UTF-8 form."""
-    text = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass")
-    return json.loads(text.decode("utf-16", "replace"))
+    """Return the value with `?` for lone surrogates, which have no UTF-8 form."""
+    return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))

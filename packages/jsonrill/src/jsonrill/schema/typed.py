@@ -15,33 +15,31 @@ from collections.abc import Callable, Iterable, Set
 from copy import deepcopy
 from decimal import Decimal
 from enum import Enum
+from functools import cached_property
 from typing import Any, Final, cast
 
 from ..jsontext import dumps
 from ..paths import ABSENT, Path
-from .check import ANY, EVERY, UNKNOWN, ZEROS, Node, kind_of, name_of
+from .check import ANY, EVERY, UNKNOWN, Node, kind_of
 from .errors import Refused, forbid_key, library, quote
 
 Core = dict[str, Any]
 
-_TIMES: Final = ("date", "time", "datetime", "timedelta")
 _ARRAYS: Final = ("list", "set", "frozenset", "tuple")
 _FIELDS: Final = ("model-fields", "dataclass-args", "typed-dict")
 # The kinds that lax mode may convert to each type.
 _KINDS: Final[dict[str, Set[str]]] = {
     "none": {"null"},
     **dict.fromkeys(("bool", "int", "float"), {"string", "number", "boolean"}),
-    **dict.fromkeys(("decimal", *_TIMES), {"string", "number"}),
+    **dict.fromkeys(("decimal", "date", "time", "datetime", "timedelta"), {"string", "number"}),
     **dict.fromkeys(("str", "bytes", "uuid", "url", "multi-host-url", "json"), {"string"}),
     **dict.fromkeys(_ARRAYS, {"array"}),
     **dict.fromkeys(("dict", *_FIELDS), {"object"}),
 }
-# The Python types that pydantic returns unchanged, and those that have a zero.
-_UNCHANGED: Final[dict[str, type]] = {"str": str, "int": int, "float": float, "bool": bool}
-_ZEROS: Final[dict[str, type]] = {
-    **_UNCHANGED,
-    **{zero.__name__: zero for zero in (bytes, list, set, frozenset, dict)},
+# The Python types that have a zero, by their names in core schemas.
+_PYTHON: Final[dict[str, type]] = {
     "decimal": Decimal,
+    **{it.__name__: it for it in (str, int, float, bool, bytes, list, set, frozenset, dict)},
 }
 # Keys of core schemas that add no rule to a type.
 _NO_RULES: Final = frozenset(
@@ -57,8 +55,6 @@ _CLASSES: Final = frozenset(("model", "dataclass"))
 # Types that are another one, in JSON mode.
 _SAME: Final = {"custom-error": "schema", "default": "schema", "json-or-python": "json_schema"}
 _CACHE: Final = "__jsonrill_partial__"
-_new: Final = object.__new__
-_put: Final = object.__setattr__
 
 
 def compile_type(source: Any, zeros: bool) -> Node:
@@ -103,10 +99,10 @@ class Types:
             return ANY
         if core is not self.root and _needs_other_fields(core):
             return UNKNOWN
-        inner = core
-        while inner["type"] in _FUNCTIONS or inner["type"] in _CLASSES:
-            inner = self.same(inner["schema"])
-        return _NODES.get(inner["type"], TypedNode)(self, core, config)
+        layers = [core]
+        while layers[-1]["type"] in _FUNCTIONS or layers[-1]["type"] in _CLASSES:
+            layers.append(self.same(layers[-1]["schema"]))
+        return _NODES.get(layers[-1]["type"], TypedNode)(self, layers, config)
 
     def same(self, core: Core) -> Core:
         """Return the core schema that this one refers to, or is the same as."""
@@ -122,27 +118,38 @@ class Types:
         """Return pydantic's validator of a part of the type."""
         from pydantic_core import SchemaValidator
 
-        if self._definitions:
-            if core is self._definitions.get(str(core.get("ref"))):  # it may refer to itself
-                core = {"type": "definition-ref", "schema_ref": core["ref"]}
-            definitions = [*self._definitions.values()]
-            core = {"type": "definitions", "schema": core, "definitions": definitions}
+        if core is self._definitions.get(str(core.get("ref"))):  # it may refer to itself
+            core = {"type": "definition-ref", "schema_ref": core["ref"]}
+        definitions = [*self._definitions.values()]
+        core = {"type": "definitions", "schema": core, "definitions": definitions}
         return SchemaValidator(cast(Any, core), cast(Any, config or None))
 
 
 class TypedNode(Node):
-    """A type; the class itself is one whose parts are not known, as a number or a date."""
+    """A type; the class itself is one whose parts are not known, as a number or a date.
 
-    def __init__(self, types: Types, core: Core, config: Core) -> None:
+    `layers` are its core schemas: classes and functions around the innermost one, `inner`.
+    """
+
+    def __init__(self, types: Types, layers: list[Core], config: Core) -> None:
         Node.__init__(self)
-        self._types, self._core = types, core
-        self._validator: Any = None
+        self._types, self._core, self.inner = types, layers[0], layers[-1]
         # The classes of partial instances: of the model or dataclass, of a root model around it.
         self.partial: Any = None
         self.partial_root: Any = None
         # Whether functions of the user see the value.
         self.has_code = False
-        self.inner, self.config = self._unwrap(core, config)
+        self.config = config
+        for layer in layers:
+            self.config = layer.get("config") or self.config
+            if layer["type"] in _FUNCTIONS:
+                self.has_code = True
+            elif layer.get("root_model"):
+                self.partial_root = partial_class(layer["cls"])
+            elif layer["type"] in _CLASSES:
+                self.partial = partial_class(layer["cls"])
+            if layer["type"] in _BEFORE or layer.get("custom_init"):
+                self.is_quiet = self.is_late = True
         name = self.inner["type"]
         self.kinds = _KINDS.get(name, EVERY)
         if self.kinds == {"string"} and self.config.get("coerce_numbers_to_str"):
@@ -151,41 +158,17 @@ class TypedNode(Node):
         # True if the value is shown when it is complete.
         self.is_hidden = name != "str" or self.has_code or any(changes)
         has_rules = any(key.startswith(("str_", "allow_inf")) for key in self.config)
-        is_plain = core is self.inner and not has_rules and _NO_RULES.issuperset(core)
+        is_plain = len(layers) == 1 and not has_rules and _NO_RULES.issuperset(self.inner)
         # The Python type of values that pydantic neither changes nor refuses.
-        self.unchanged = _UNCHANGED.get(name) if is_plain else None
+        self.unchanged = _PYTHON.get(name) if is_plain else None
 
-    def _unwrap(self, core: Core, config: Core) -> tuple[Core, Core]:
-        """Return what is inside the classes and functions around it, and its configuration."""
-        while core["type"] in _FUNCTIONS or core["type"] in _CLASSES:
-            if core["type"] in _FUNCTIONS:
-                self.has_code = True
-            elif core.get("root_model"):
-                self.partial_root = partial_class(core["cls"])
-            else:
-                self.partial = partial_class(core["cls"])
-            sees_first = core["type"] in _BEFORE or core.get("custom_init")
-            self.is_quiet = self.is_quiet or bool(sees_first)
-            config = core.get("config") or config
-            core = self._types.same(core["schema"])
-        return core, core.get("config") or config
-
-    @property
-    def _judge(self) -> Any:
-        if self._validator is None:
-            self._validator = self._types.validator(self._core, self.config)
-        return self._validator
+    @cached_property
+    def _validator(self) -> Any:
+        return self._types.validator(self._core, self.config)
 
     def part(self, core: Core | None) -> Node:
         """Return the node of a part of this type."""
         return self._types.node(core, self.config)
-
-    def refuse_kind(self, kind: str) -> Refused | None:
-        try:
-            judge(self._judge, ZEROS[kind], name_of(kind))
-        except Refused as refused:
-            return refused
-        return None
 
     def choose(self, container: Any, step: str | int | None) -> Node:
         return self if kind_of(container) in self.kinds else UNKNOWN
@@ -194,54 +177,69 @@ class TypedNode(Node):
         return UNKNOWN
 
     def finish(self, value: Any, made: list[Any] | None = None) -> Any:
-        return value if type(value) is self.unchanged else judge(self._judge, value)
+        return value if type(value) is self.unchanged else self.judge(value)
 
     def close(self, value: Any) -> Any:
-        return judge(self._judge, value, is_whole=True)
+        return self.judge(value, is_whole=True)
+
+    def judge(self, value: Any, name: str = "", is_whole: bool = False) -> Any:
+        """Return what pydantic makes of a complete value.
+
+        If code of the user raises another exception, that is its verdict on the whole, and none
+        on a part: `ABSENT`.
+        """
+        from pydantic_core import ValidationError
+
+        try:
+            try:
+                return self._validator.validate_json(dumps(value, strict=True))
+            except TypeError:
+                # The JSON form of a number that was read with another `parse_float` is less exact.
+                self._validator.validate_json(dumps(value))
+                return self._validator.validate_python(value, strict=False)
+        except ValidationError as error:
+            raise _explain(error, value, name) from None
+        except Exception as error:
+            if is_whole:
+                raise Refused(type(error).__name__, f"a validator failed: {error}") from None
+            return ABSENT
 
     def show(self, value: Any) -> Any:
-        if self.is_hidden:
-            return ABSENT
-        return value if self.partial_root is None else self.as_root(value)
-
-    def as_root(self, shown: Any) -> Any:
-        """Return a partial instance of the root model around this type."""
+        shown = ABSENT if self.is_hidden else self.shape(value)
+        if shown is ABSENT or self.partial_root is None:
+            return shown
         return partial_instance(self.partial_root, {"root": shown}, {"root"}, {})
 
+    def shape(self, value: Any) -> Any:
+        """Return what is shown inside the root model around this type, if there is one."""
+        return value
+
     def zero(self) -> Any:
-        make = _ZEROS.get(self.inner["type"])
-        return None if make is None else make()
+        return _PYTHON.get(self.inner["type"], type(None))()
 
 
 class Listed(TypedNode):
     """A Literal or an Enum: its strings are known, other values are left to pydantic."""
 
-    def __init__(self, types: Types, core: Core, config: Core) -> None:
-        TypedNode.__init__(self, types, core, config)
+    def __init__(self, types: Types, layers: list[Core], config: Core) -> None:
+        TypedNode.__init__(self, types, layers, config)
         inner = self.inner
         is_literal = inner["type"] == "literal"
         values = inner["expected"] if is_literal else inner["members"]
-        self.values = [value.value if isinstance(value, Enum) else value for value in values]
+        self.listed = [value.value if isinstance(value, Enum) else value for value in values]
         # Before 2.11, pydantic takes every value for an enum's None.
         simple = (str, int, bool, type(None)) if is_literal else (str, int, bool)
-        is_simple = all(type(value) in simple for value in self.values)
+        is_simple = all(type(value) in simple for value in self.listed)
         is_number = inner.get("sub_type") in ("int", "float")
         # Code of the enum may find a member for any value.
         has_code = not is_literal and inner["cls"]._missing_.__qualname__ != "Enum._missing_"
         if not is_simple or has_code or is_number:
             return
-        self.kinds = {kind_of(value) for value in self.values}
+        self.kinds = {kind_of(value) for value in self.listed}
         if "number" in self.kinds or "boolean" in self.kinds:
             self.kinds = self.kinds | {"number", "boolean"}  # true equals 1, and 1.0 equals 1
-        self.texts = sorted(value for value in self.values if isinstance(value, str))
+        self.texts = sorted(value for value in self.listed if isinstance(value, str))
         self.text_rule = "literal_error" if is_literal else "enum"
-
-    def finish(self, value: Any, made: list[Any] | None = None) -> Any:
-        try:
-            return judge(self._judge, value)
-        except Refused as refused:
-            refused.allowed = tuple(self.values)
-            raise
 
 
 class Container(TypedNode):
@@ -250,8 +248,8 @@ class Container(TypedNode):
     A list is shown as it grows, and so is a dict whose keys pydantic does not change.
     """
 
-    def __init__(self, types: Types, core: Core, config: Core) -> None:
-        TypedNode.__init__(self, types, core, config)
+    def __init__(self, types: Types, layers: list[Core], config: Core) -> None:
+        TypedNode.__init__(self, types, layers, config)
         inner = self.inner
         name = inner["type"]
         keys = self.part(inner.get("keys_schema"))
@@ -271,65 +269,55 @@ class Container(TypedNode):
 
     def finish(self, value: Any, made: list[Any] | None = None) -> Any:
         is_plain = not self.is_hidden and _NO_RULES.issuperset(self._core)
-        return made if is_plain and made is not None else judge(self._judge, value)
+        return made if is_plain and made is not None else self.judge(value)
 
 
 class Fields(TypedNode):
     """A model, a dataclass or a TypedDict: named fields."""
 
-    def __init__(self, types: Types, core: Core, config: Core) -> None:
-        TypedNode.__init__(self, types, core, config)
+    def __init__(self, types: Types, layers: list[Core], config: Core) -> None:
+        TypedNode.__init__(self, types, layers, config)
         inner = self.inner
         # A TypedDict is shown as a dict with the keys that have come.
         self.is_hidden = self.partial is None and self.has_code
-        is_call = inner["type"] == "dataclass-args"
         fields = inner["fields"]
-        self._fields: dict[str, Core] = {f["name"]: f for f in fields} if is_call else fields
+        is_list = isinstance(fields, list)  # of a dataclass
+        self._fields: dict[str, Core] = {f["name"]: f for f in fields} if is_list else fields
         extra = inner.get("extra_behavior") or self.config.get("extra_fields_behavior")
-        rule = "unexpected_keyword_argument" if is_call else "extra_forbidden"
-        self._closed = rule if extra == "forbid" else ""
+        self._is_closed = extra == "forbid"
         self._extra = self.part(inner.get("extras_schema")) if extra == "allow" else UNKNOWN
         # The field of each key. Of keys that may not count in the end, as a second alias, only
         # pydantic knows what they are for.
-        self._names: dict[Any, str | None] = {}
+        self._names: dict[Any, Any] = {}
         for name, field in self._fields.items():
             for rank, path in enumerate(_paths(name, field, self.config)):
                 is_sure = rank == 0 and len(path) == 1 and path[0] not in self._names
                 self._names[path[0]] = name if is_sure and field.get("init", True) else None
-        # The keys that are the names of their fields.
-        self._direct = {key for key, name in self._names.items() if key == name}
 
     def child(self, step: str | int) -> Node:
         name = self._names.get(step)
         if name is not None:
             return self.part(self._fields[name]["schema"])
-        if self._closed and step not in self._names:
-            raise forbid_key(self._closed, str(step), [*self._names])
+        if self._is_closed and step not in self._names:
+            raise forbid_key("extra_forbidden", str(step), [*self._names])
         return UNKNOWN if step in self._names else self._extra
 
     def may_be(self, container: Any, step: str | int | None) -> bool:
         """Return False if a Literal of this class says that the object belongs to another one."""
         for key in container.keys() & self._names.keys() - {step}:
             node = self.child(key)
-            if isinstance(node, Listed) and node.texts is not None:
-                if container[key] not in node.values:
-                    return False
+            is_listed = node.texts is not None and node.listed and not node.is_quiet
+            if is_listed and container[key] not in node.listed:
+                return self.is_quiet
         return True
 
-    def show(self, value: Any) -> Any:
-        if self.is_hidden:
-            return ABSENT
-        extra = {}
-        if not value.keys() <= self._direct:
-            extra = {key: value[key] for key in value if key not in self._names}
-            value = {self._names[key]: value[key] for key in value if key not in extra}
+    def shape(self, value: Any) -> Any:
+        extra = {key: value[key] for key in value if key not in self._names}
+        come = {self._names[key]: value[key] for key in value if key in self._names}
         if self.partial is None:
-            return {**value, **extra}
-        members = {
-            name: value[name] if name in value else self._missing(name) for name in self._fields
-        }
-        shown = partial_instance(self.partial, members, set(value), extra)
-        return shown if self.partial_root is None else self.as_root(shown)
+            return {**come, **extra}
+        members = {it: come[it] if it in come else self._missing(it) for it in self._fields}
+        return partial_instance(self.partial, members, set(come), extra)
 
     def _missing(self, name: str) -> Any:
         """Return the value of a field that has not come: its default, else None, or a zero."""
@@ -353,24 +341,24 @@ class Fields(TypedNode):
 class Union(TypedNode):
     """Several types; nothing is shown until only one of them is possible."""
 
-    def __init__(self, types: Types, core: Core, config: Core) -> None:
-        TypedNode.__init__(self, types, core, config)
+    def __init__(self, types: Types, layers: list[Core], config: Core) -> None:
+        TypedNode.__init__(self, types, layers, config)
         inner = self.inner
         # A union with a validator, or as the root of a model, is shown when it is complete.
         self.is_hidden = self.has_code or self.partial_root is not None
+        choices = inner.get("choices") or [inner["schema"]]
+        parts = choices.values() if isinstance(choices, dict) else choices
+        self._nodes = [self.part(it[0] if isinstance(it, tuple) else it) for it in parts]
         # The key that tells the types apart, if there is one, and the type of each of its values.
-        self._tag: str | None = None
-        self._tags: dict[Any, Node] = {}
+        tag = inner.get("discriminator")
+        self._tag = tag if isinstance(tag, str) else None
+        self._tags = dict(zip(choices, self._nodes, strict=True)) if self._tag is not None else {}
         if inner["type"] == "nullable":
-            self._nodes = [Node({"null"}), self.part(inner["schema"])]
-        elif inner["type"] == "union":
-            choices = [item[0] if isinstance(item, tuple) else item for item in inner["choices"]]
-            self._nodes = [self.part(choice) for choice in choices]
-        else:
-            self._tags = {tag: self.part(part) for tag, part in inner["choices"].items()}
-            self._nodes = list(self._tags.values())
-            if isinstance(inner["discriminator"], str):
-                self._tag = inner["discriminator"]
+            self._nodes.append(Node({"null"}))
+        # Without a tag, the complete value decides whether an object fits one of several types.
+        objects = [node for node in self._nodes if node.allows("object")]
+        is_choice = self._tag is None and len(objects) > 1
+        self.is_late = self.is_late or is_choice or any(node.is_late for node in objects)
         self.kinds = {kind for node in self._nodes for kind in EVERY if node.allows(kind)}
         strings = [node for node in self._nodes if node.allows("string")]
         if strings and all(node.texts is not None for node in strings):
@@ -397,10 +385,9 @@ class Union(TypedNode):
         is_tag = step == self._tag and all(isinstance(tag, str) for tag in self._tags)
         return Node({"string"}, sorted(self._tags), "union_tag_invalid") if is_tag else UNKNOWN
 
-    def show(self, value: Any) -> Any:
-        nodes = [node for node in self._nodes if node.allows(kind_of(value))]
-        is_known = len(nodes) == 1 and kind_of(value) in nodes[0].kinds and not self.is_hidden
-        return nodes[0].show(value) if is_known else ABSENT
+    def shape(self, value: Any) -> Any:
+        node = self.choose(value, None)
+        return ABSENT if node is self else node.show(value)
 
 
 _NODES: Final[dict[str, type[TypedNode]]] = {
@@ -409,30 +396,6 @@ _NODES: Final[dict[str, type[TypedNode]]] = {
     **dict.fromkeys(("dict", *_ARRAYS), Container),
     **dict.fromkeys(("nullable", "union", "tagged-union"), Union),
 }
-
-
-def judge(validator: Any, value: Any, name: str = "", *, is_whole: bool = False) -> Any:
-    """Return what pydantic makes of a complete value; raise `Refused` if it is invalid.
-
-    `name` is what a message calls the value. If user code raises another exception, that is its
-    verdict on the whole, and none on a part: `ABSENT`.
-    """
-    from pydantic_core import ValidationError
-
-    try:
-        try:
-            return validator.validate_json(dumps(value, strict=True))
-        except TypeError:
-            # Numbers that were read with another `parse_float` have no JSON form.
-            return validator.validate_python(value)
-    except ValidationError as error:
-        raise _explain(error, value, name) from None
-    except RecursionError as error:
-        raise Refused("depth", f"the value cannot be validated: {error}") from None
-    except Exception as error:
-        if is_whole:
-            raise Refused(type(error).__name__, f"a validator failed: {error}") from None
-        return ABSENT
 
 
 def _explain(error: Any, value: Any, name: str) -> Refused:
@@ -490,9 +453,6 @@ class PartialInstance:
     def __init_subclass__(cls, **options: Any) -> None:
         """Call nothing: the classes around this one may count their subclasses."""
 
-    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        return _restore, (self.__partial_of__,), self.__getstate__()
-
 
 class PartialModel(PartialInstance):
     """A partial instance of a pydantic model, which can be dumped before it is complete."""
@@ -509,11 +469,10 @@ class PartialModel(PartialInstance):
 
 
 def _dump(dump: Callable[..., Any], options: dict[str, Any]) -> Any:
-    options = {"warnings": False, **options}
     try:
-        return dump(**options)
+        return dump(**{"warnings": False, **options})
     except Exception:
-        return dump(**{**options, "exclude_unset": True})
+        return dump(**{"warnings": False, **options, "exclude_unset": True})
 
 
 def _computed(cls: Any, name: str) -> property:
@@ -544,25 +503,17 @@ def partial_class(cls: Any) -> Any:
     return known
 
 
-def partial_instance(
-    cls: Any, members: dict[str, Any], names: set[str], extra: dict[str, Any]
-) -> Any:
+def partial_instance(cls: Any, members: Core, names: set[str], extra: Core) -> Any:
     """Return an instance of a partial class; `names` are the fields that have come."""
-    instance = _new(cls)
-    if not issubclass(cls, PartialModel):
-        for name, value in members.items():
-            _put(instance, name, value)
-        return instance
-    private = cls.__private_attributes__
-    if private:
-        private = {name: attribute.get_default() for name, attribute in private.items()}
-    _put(instance, "__dict__", members)
-    _put(instance, "__pydantic_fields_set__", names)
-    _put(instance, "__pydantic_extra__", extra or None)
-    _put(instance, "__pydantic_private__", private or None)
+    instance = object.__new__(cls)
+    if issubclass(cls, PartialModel):
+        private = {name: it.get_default() for name, it in cls.__private_attributes__.items()}
+        members = {
+            "__dict__": members,
+            "__pydantic_fields_set__": names,
+            "__pydantic_extra__": extra or None,
+            "__pydantic_private__": private or None,
+        }
+    for name, value in members.items():
+        object.__setattr__(instance, name, value)
     return instance
-
-
-def _restore(cls: Any) -> Any:
-    """Return a new partial instance, whose state follows."""
-    return _new(partial_class(cls))
