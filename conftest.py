@@ -1,4 +1,4 @@
-"""Settings of every test run: hypothesis, markers, groups of workers, strictness in CI."""
+"""Settings of every test run: hypothesis, markers, worker groups, strictness in CI."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ settings.register_profile(
     "jsonrill",
     max_examples=tries(60),
     deadline=None,
-    # A busy machine makes data generation slow; that says nothing about the code.
+    # Slow data generation is the machine's fault, not the code's.
     suppress_health_check=[HealthCheck.too_slow],
     derandomize=IN_CI and not HARDER,
     print_blob=True,

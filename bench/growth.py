@@ -16,7 +16,7 @@ from jsonrill.sending import TextSender
 from .texts import SIZES, beginning, call_events, pieces
 
 BLOCK: Final = 2**16
-# The best of so many segments, each of so many pieces, counts.
+# The best segment counts; each has this many pieces.
 SEGMENTS: Final = 8
 LENGTH: Final = 500
 

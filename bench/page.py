@@ -46,13 +46,13 @@ def _against(row: str, size: str, other: str, *limits: float | None) -> Goal:
 
 
 def _against_before(row: str, limit: float, *ratios: float) -> Goal:
-    """`ratios` are the time of 0.3 divided by the Rust rival's, in one process, for each build."""
+    """Return a goal; `ratios` are 0.3's times divided by the Rust rival's, for each build."""
     rival = ("values", RUST, "20 KB")
     return Goal(f"{row} ÷ 0.3", ("stages", row, "20 KB"), rival, (limit, limit), ratios)  # type: ignore[arg-type]
 
 
 def _sender(work: str, limit: float) -> Goal:
-    """The goal is for the worst of four states."""
+    """Return a goal for the worst of four states."""
     other = ("wire", "json.dumps", WORST)
     return Goal(f"{work} ÷ json.dumps", ("wire", work, WORST), other, (None, limit))
 

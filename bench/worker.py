@@ -49,7 +49,7 @@ def kept(pieces: Sequence[str]) -> None:
 
 
 def values(budget: float) -> Table:
-    """A value after each piece: microseconds per piece, by size of the document."""
+    """Measure a value after each piece: microseconds per piece, by size of the document."""
     reads: dict[str, Read] = {
         "`Document.live`": live,
         "`Document.value`": kept,
@@ -70,7 +70,7 @@ def feed_all(calls: Any, events: Iterable[Any]) -> None:
 
 
 def stages(budget: float) -> Table:
-    """What people call: microseconds per piece, 20 KB."""
+    """Measure the functions that people call: microseconds per piece, 20 KB."""
     cut = pieces(TEXTS["20 KB"])
     chat, call = [*chat_events(cut)], [*call_events(cut)]
     works: dict[str, Work] = {
@@ -91,7 +91,7 @@ def stages(budget: float) -> Table:
 
 
 def whole(budget: float) -> Table:
-    """A complete text of 1 MB: milliseconds."""
+    """Measure reading a complete text of 1 MB: milliseconds."""
     works: dict[str, Work] = {
         "`loads`": lambda: jsonrill.loads(BIG),
         "json.loads": lambda: json.loads(BIG),
@@ -117,7 +117,7 @@ def load(snapshots: Iterable[str]) -> None:
 
 
 def snapshots(budget: float) -> Table:
-    """A snapshot to the chunker, as text: microseconds per snapshot."""
+    """Measure text snapshots through the chunker: microseconds per snapshot."""
     reads = {"`Chunker.feed`": chunk, "json.loads": load}
     found: Table = {name: {} for name in reads}
     for size in ("2 KB", "20 KB"):
@@ -170,7 +170,7 @@ def least(work: Callable[[Any], object], items: Iterable[Any]) -> float:
 
 
 def wire(budget: float) -> Table:
-    """A state that changed: microseconds per state; a message: microseconds."""
+    """Measure sending a changed state and reading its message: microseconds."""
     found: Table = {}
     for size in (20_000, 200_000):
         for kind, make in (("report", json_report), ("short values", table)):
@@ -217,7 +217,7 @@ def receive_cost(state: Any, count: int) -> float:
 
 
 def memory(budget: float) -> Table:
-    """Megabytes of a value of 1 MB of text."""
+    """Measure the memory of a value made from 1 MB of text: megabytes."""
     sizes: Table = {}
     for name, make in (("`Document`", built), ("json.loads", lambda: json.loads(BIG))):
         tracemalloc.start()

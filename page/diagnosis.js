@@ -96,7 +96,7 @@ function ofDocument(recording) {
   return bad(what, remedy(fault, outline.text, recording.isRepairable), placed(recording, fault, outline));
 }
 
-/** An answer or a text that stopped early. @param {Recording} recording */
+/** Diagnose an answer or a text that stopped early. @param {Recording} recording */
 function ofCut(recording) {
   const { outline, answer, document } = recording;
   const fault = document?.faults[0];
@@ -117,7 +117,7 @@ function ofCut(recording) {
   return bad(said, todo, { where: `after ${countItems(recording)}`, mark });
 }
 
-/** A call whose arguments are wrong or cut off. @param {Recording} recording */
+/** Diagnose a call whose arguments are wrong or cut off. @param {Recording} recording */
 function ofCalls(recording) {
   const calls = recording.answer?.calls ?? [];
   const wrong = calls.find((call) => call.states.at(-1)?.status === "error");
@@ -128,7 +128,7 @@ function ofCalls(recording) {
     return ofTrack(recording, wrong, what, `${todo} A strict tool schema prevents it.`);
   }
   const open = recording.isEnded ? calls.find((call) => call.states.at(-1)?.status === "truncated") : undefined;
-  return open ? ofTrack(recording, open, `Cut off: the call of ${open.name || "a tool"} is not complete`, CUTS.lost[1]) : null;
+  return open ? ofTrack(recording, open, "Cut off: the provider ended the answer inside a call", CUTS.length[1]) : null;
 }
 
 /**
@@ -147,7 +147,7 @@ function ofTrack(recording, track, what, todo, reason = "cut off") {
   return bad(what, todo, { where: `${track.name}: ${describePlace(track.text, offset, path)}`, mark });
 }
 
-/** What the server found. @param {Recording} recording */
+/** Report what the server found. @param {Recording} recording */
 function ofReport(recording) {
   const { report } = recording;
   if (report === null) return null;
@@ -177,7 +177,7 @@ function ofWire({ kind, wireError, isWireEnded, isEnded, length }) {
   return bad("Cut off: the messages stop before the end", "Connect again: the sender's next snapshot has the rest.", place);
 }
 
-/** An event, a snapshot or a message that is not JSON. @param {Recording} recording */
+/** Diagnose an event, a snapshot or a message that is not JSON. @param {Recording} recording */
 function ofBroken({ broken, items, kind }) {
   if (broken === 0) return null;
   const outline = new Outline();
@@ -192,7 +192,7 @@ function ofBroken({ broken, items, kind }) {
   return bad(`This ${ITEMS[kind]} is not JSON: ${what}`, todo, { where, mark });
 }
 
-/** A stream without data. @param {Recording} recording */
+/** Diagnose a stream without data. @param {Recording} recording */
 function ofNothing({ isEnded, length }) {
   if (!isEnded || length > 0) return null;
   return bad("The stream ended without any data", "Look at the request and at the status of its response.");
@@ -207,7 +207,7 @@ function ofStrange({ isEnded, answer }) {
   return bad("These events contain no text and no call of a provider that is known here", todo);
 }
 
-/** JSON in a JSON string. @param {Recording} recording */
+/** Diagnose JSON in a JSON string. @param {Recording} recording */
 function ofEncoding(recording) {
   const { document, answer } = recording;
   const todo = "Encode it once: leave out one json.dumps or JSON.stringify. Or decode it twice.";

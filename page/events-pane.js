@@ -13,7 +13,7 @@ import { coloured } from "./text-pane.js";
  *   onChange: () => void}} Host
  */
 
-const MAX_ROWS = 200;
+const MAX_ROWS = 100;
 const MAX_TEXT = 400;
 
 export class EventsPane {
@@ -98,44 +98,43 @@ export class EventsPane {
   #draw() {
     if (this.#recording === null) return;
     const query = this.#filter.value.toLowerCase();
-    const isReceived = this.#format.value === "received";
-    const events = isReceived ? this.#received(query) : this.#renderedUntilNow(query);
+    const events = this.#find(query);
     const shown = events.slice(-MAX_ROWS);
-    const rows = shown.map((index, at) => this.#row(index, events[events.length - shown.length + at - 1] ?? -1, isReceived));
+    const rows = shown.map((index, at) => this.#row(index, events[events.length - shown.length + at - 1] ?? -1));
     followEnd(this.#table, () => showRows(this.#body, rows, (row, element) => this.#fill(row, element), "tr"));
     const all = formatCount(events.length, query ? "match" : "event", query ? "matches" : "events");
     this.#count.textContent = this.#problem || (events.length > MAX_ROWS ? `${all}, the last ${MAX_ROWS} are shown` : all);
   }
 
-  /** Return the indices of the items so far. @param {string} query */
-  #received(query) {
-    const { items } = /** @type {Recording} */ (this.#recording);
-    const indices = Array.from({ length: this.#position }, (_, index) => index);
-    return query ? indices.filter((index) => items[index].toLowerCase().includes(query)) : indices;
+  get #isReceived() {
+    return this.#format.value === "received";
   }
 
-  /** Return the indices of the rendered events so far. @param {string} query */
-  #renderedUntilNow(query) {
+  /** Return the record and the data of an event. @param {number} index */
+  #event(index) {
+    return this.#isReceived ? { record: index + 1, data: this.#recording?.items[index] } : this.#rendered[index];
+  }
+
+  /** Return the indices of the events so far that contain a text. @param {string} query */
+  #find(query) {
     const isEnd = this.#position === this.#recording?.length;
-    const indices = this.#rendered.map((_, index) => index);
-    return indices.filter((index) => {
-      const { record, data } = this.#rendered[index];
-      return (record <= this.#position || isEnd) && (!query || JSON.stringify(data).toLowerCase().includes(query));
+    const count = this.#isReceived ? this.#position : this.#rendered.length;
+    return Array.from({ length: count }, (_, index) => index).filter((index) => {
+      const { record, data } = this.#event(index);
+      if (record > this.#position && !isEnd) return false;
+      return !query || (typeof data === "string" ? data : JSON.stringify(data)).toLowerCase().includes(query);
     });
   }
 
   /**
    * @param {number} index
    * @param {number} before the index of the row above, or -1
-   * @param {boolean} isReceived
    * @returns {Row}
    */
-  #row(index, before, isReceived) {
-    const recordOf = (/** @type {number} */ at) => (at < 0 ? 0 : isReceived ? at + 1 : this.#rendered[at].record);
-    const record = recordOf(index);
-    const data = isReceived ? this.#recording?.items[index] : this.#rendered[index].data;
+  #row(index, before) {
+    const { record, data } = this.#event(index);
     const isLast = record === this.#position;
-    const after = this.#timeOf(record) - (before < 0 ? 0 : this.#timeOf(recordOf(before)));
+    const after = this.#timeOf(record) - (before < 0 ? 0 : this.#timeOf(this.#event(before).record));
     return { key: index, signature: `${this.#turn} ${isLast} ${before}`, record, data, isLast, after };
   }
 
@@ -151,7 +150,7 @@ export class EventsPane {
    */
   #fill({ record, data, isLast, after }, element) {
     const { isTimed, kind } = /** @type {Recording} */ (this.#recording);
-    const [name, tone, content] = this.#format.value === "received" ? received(kind, data) : described(data);
+    const [name, tone, content] = this.#isReceived ? received(kind, data) : described(data);
     element.className = isLast ? "last" : "";
     element.dataset.record = String(record);
     element.replaceChildren(

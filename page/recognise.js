@@ -14,7 +14,7 @@ import { formatCount, isObject, parseJson } from "./format.js";
 
 // This many events are enough to recognise a provider: the first ones may be pings of a proxy.
 const SAMPLE = 40;
-const SSE_LINE = /^(?:data|event|id|retry)?:|^(?:data|event|id|retry)$/;
+const SSE_LINE = /^(?:data|event|id|retry)?:|^(?:data|event|id|retry)?\s*$/;
 const NAMES = { text: "piece", many: "JSON line", snapshots: "snapshot", events: "provider event", wire: "wire message" };
 
 /**
@@ -62,10 +62,8 @@ function material(kind, items) {
  */
 function withItems(kind, items, values, source, isStream) {
   if (kind === "text" && values.length > 1 && values.every((value) => typeof value === "string")) {
-    return material(
-      kind,
-      items.map(({ at }, index) => ({ data: values[index], at })),
-    );
+    const pieces = items.map(({ at }, index) => ({ data: values[index], at }));
+    return material(kind, pieces);
   }
   if (kind === "text") return material(kind, isStream ? items : [{ data: source, at: null }]);
   if (kind === "many") {
@@ -74,7 +72,8 @@ function withItems(kind, items, values, source, isStream) {
     return found.isTimed || isStream ? found : material(kind, [{ data: source, at: null }]);
   }
   // The end of events and messages tells that they are cut off.
-  const isCut = items.length > 1 && values.at(-1) === undefined && kind !== "snapshots";
+  const isCut =
+    items.length > 1 && values.at(-1) === undefined && kind !== "snapshots" && /^\s*[[{]/.test(items[items.length - 1].data);
   return material(kind, isCut ? items.slice(0, -1) : items);
 }
 
@@ -135,10 +134,9 @@ function timeOf(line) {
 
 /** @param {Item[]} lines */
 function isEventStream(lines) {
-  const full = lines.filter(({ data }) => data.trim() !== "");
-  // The last line may be cut off anywhere.
-  const body = full.length > 2 ? full.slice(0, -1) : full;
-  return body.every(({ data }) => SSE_LINE.test(data)) && body.some(({ data }) => /^(?:data)?:/.test(data));
+  // Others may follow: a line that is cut off, the error page of a proxy.
+  const first = lines.find(({ data }) => data.trim() !== "");
+  return first !== undefined && SSE_LINE.test(first.data) && lines.some(({ data }) => /^(?:data)?:/.test(data));
 }
 
 /** @param {Item} [line] */
@@ -147,18 +145,23 @@ function isData(line) {
 }
 
 /**
- * Return the data of server-sent events. Logs often lack the blank lines; then each data line is an event.
+ * Return the data of server-sent events. Logs often lack the blank lines; then each data line is an event. A line
+ * of something else is an item.
  * @param {Item[]} lines
  * @returns {Item[]}
  */
 function dataOf(lines) {
   const data = lines.filter(isData);
   const bare = data.map((line) => ({ ...line, data: line.data.slice(5).trim() })).filter((line) => line.data !== "[DONE]");
-  if (bare.every((line) => parseJson(line.data) !== undefined)) return bare;
+  if (lines.every((line) => SSE_LINE.test(line.data)) && bare.every((line) => parseJson(line.data) !== undefined)) return bare;
   const decoder = new SSEDecoder();
-  const items = [...lines, { data: "", at: null }, { data: "", at: null }].flatMap(({ data: line, at }) =>
-    decoder.feed(`${line}\n`).map((event) => ({ data: event.data, at })),
-  );
+  const items = [];
+  for (const { data: line, at } of [...lines, { data: "", at: null }, { data: "", at: null }]) {
+    const isKnown = SSE_LINE.test(line);
+    items.push(...decoder.feed(isKnown ? `${line}\n` : "\n").map((event) => ({ data: event.data, at })));
+    // A shorter line may be the beginning of a field.
+    if (!isKnown && line.length > "event".length) items.push({ data: line, at });
+  }
   return items.filter((item) => item.data !== "[DONE]");
 }
 
@@ -173,7 +176,7 @@ function dataOf(lines) {
  */
 function kindOf(items, values, source, isStream) {
   const objects = values.filter(isObject);
-  if (objects.length > 0 && areEvents(objects.slice(0, SAMPLE))) return "events";
+  if (objects.length > 0 && areEvents(objects, isStream)) return "events";
   if (isWire(values)) return "wire";
   if (values.length < 2 || (!isStream && parseJson(source) !== undefined)) return "text";
   const valid = values.filter((value) => value !== undefined);
@@ -186,11 +189,16 @@ function kindOf(items, values, source, isStream) {
   return isLog ? "many" : "text";
 }
 
-/** Return true if a provider sends such events. @param {any[]} values */
-function areEvents(values) {
+/**
+ * Return true if a provider sends such events. Events of a stream may be cut off before they contain anything.
+ * @param {any[]} values
+ * @param {boolean} [isStream]
+ */
+function areEvents(values, isStream = false) {
   const parts = new Parts();
   if (values.length === 1 && reportedError(values[0]) !== "") return true;
-  return values.slice(0, SAMPLE).some((value) => parts.feed(value).length > 0);
+  const hasParts = values.slice(0, SAMPLE).some((value) => parts.feed(value).length > 0);
+  return hasParts || (parts.reader.provider !== null && (isStream || parts.error !== null));
 }
 
 /** @param {any[]} values */

@@ -59,8 +59,6 @@ export class Recording {
   #states = [];
   /** The length of the text after each piece. @type {number[]} */
   #ends = [0];
-  /** The last views of snapshots and states. @type {Map<number, Outline>} */
-  #views = new Map();
 
   /**
    * @param {Kind} kind
@@ -164,14 +162,9 @@ export class Recording {
 
   /** @param {number} position */
   #viewOf(position) {
-    let outline = this.#views.get(position);
-    if (outline === undefined) {
-      outline = new Outline();
-      outline.feed(this.kind === "wire" ? (JSON.stringify(this.#states[position - 1]) ?? "") : this.items[position - 1]);
-      outline.flush();
-      if (this.#views.size > 20) this.#views.clear();
-      this.#views.set(position, outline);
-    }
+    const outline = new Outline();
+    outline.feed(this.kind === "wire" ? (JSON.stringify(this.#states[position - 1]) ?? "") : this.items[position - 1]);
+    outline.flush();
     return outline;
   }
 

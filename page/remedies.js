@@ -18,16 +18,23 @@ export const CUTS = {
  */
 const REMEDIES = [
   [/^the end/, /./, /^data:/, "Put a line break and a blank line between the events: readers join them otherwise."],
-  [/^the end/, /^\d{2,4}$/, /^[-:/]/, "Paste only what was sent: this begins with a time, as lines of a log do."],
+  [/./, /^[\da-z]$/, /^:["[{]/, "This is the AI SDK's old stream protocol. Send its UI message stream instead."],
+  [/./, /^\[?\d{2,4}$/, /^[-:/]/, "Paste only what was sent: this begins with a time, as lines of a log do."],
+  [/^the end/, /^"[^"]*"$/, /^:/, 'Put { before it and } after it. If the request prefilled the {, read it with prefix="{".'],
   [/^the end/, /./, /^[{[]/, "Remove what follows the document, or read several documents with many=True."],
   [/^the end/, /./, /./, "Remove what follows the document."],
   [/./, /^/, /^[\u00a0\u200b-\u200d\u2060\u3000\ufeff]/, "Replace the special space with an ordinary one, or remove it."],
-  [/./, /^$/, /^<(?:think|reason)/i, "Remove the model's thoughts, which come before the JSON."],
+  [/./, /^$/, /^<(?:think|reason|tool|function)/i, "Remove the model's thoughts or tags around the JSON."],
   [/./, /^$/, /^<[!?a-z]/i, "This is HTML or XML, often an error page of a proxy. Look at the status of the response."],
-  [/./, /^$/, /^HTTP\/\d/, "Paste the body only: this begins with the status and headers of a response."],
-  [/./, /^\[?$/, /^<?[A-Z]\w+\(\w+=/, "These are printed Python objects: paste chunk.model_dump_json() of each."],
+  [/./, /^$/, /^(?:[<>*] |HTTP\/\d)/, "Paste the body only: this begins with the status and headers of a response."],
+  [/./, /^\[?$/, /^(?:<?[A-Z]\w+\(\w+=|b['"])/, "Python printed these objects: paste chunk.model_dump_json() or data.decode()."],
+  [/./, /^\[$/, /^object /, "A program wrote an object as text: write JSON.stringify(value) instead."],
+  [/./, /^$/, /^(?:data|event|id|retry):/, "Write data: once on each line of an event, and nothing else between the events."],
+  [/./, /^$/, /^[\x00-\x08\x0e-\x1f\ufffd]/, "These are bytes, not text. Decompress or decode them first."],
+  [/./, /^$/, /^[\w+/-]{40}/, "Decode it first: this is not text, but perhaps base64."],
   [/./, /^/, /^[+-]?(?:NaN|Infinity)/, "Write null: JSON has no NaN and no Infinity."],
-  [/./, /^$/, /./, "Ask for JSON only: without words or a code fence around it."],
+  [/./, /^[a-z]{0,4}$/, /^[^{[]*$/, "There is no JSON here: ask for it, or look at what sent this. Is it an error message?"],
+  [/./, /^[a-z]{0,4}$/, /./, "Ask for JSON only: without words or a code fence around it."],
   [/^a value/, /[^:[,]$/, /./, "Write one JSON value on each line, and nothing else."],
   [/./, /./, /^['‘’“”`]/, "Use double quotes: JSON has no others."],
   [/./, /,$/, /^[}\]]/, "Remove the comma before the closing bracket."],
@@ -90,7 +97,7 @@ export function inWords({ code, message, expected, offset }, text) {
  */
 export function remedy({ offset, expected }, text, isRepairable) {
   const before = text.slice(Math.max(0, offset - 200), offset).trimEnd();
-  const rest = text.slice(offset, offset + 40);
+  const rest = text.slice(offset, offset + 4000);
   const row = REMEDIES.find(([wanted, left, right]) => wanted.test(expected) && left.test(before) && right.test(rest));
   const repair = isRepairable === null ? "" : isRepairable ? " repair=True reads this text." : " repair=True refuses it, too.";
   return `${row?.[3] ?? GENERAL}${repair}`;

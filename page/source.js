@@ -165,7 +165,8 @@ export class Source {
   async #publish(recording) {
     const { kind, items, options } = recording;
     if (!recording.isRenderable) return;
-    const records = kind === "text" ? items.map((piece) => JSON.stringify(piece)) : items;
+    // One record has one line; line breaks of JSON are only between its values.
+    const records = items.map((item) => (kind === "text" ? JSON.stringify(item) : item.replace(/[\r\n]+/g, " ")));
     this.#id = this.#server.publish({ input: kind, ...options }, records);
     try {
       const id = await this.#id;

@@ -27,7 +27,7 @@ from support.processes import FAST_DEMO, Server
 TUTORIAL = sorted((ROOT / "docs" / "tutorial").glob("*.md"))
 RUN = [
     ROOT / "README.md",
-    *(it for it in sorted((ROOT / "docs").rglob("*.md")) if it not in TUTORIAL),
+    *(item for item in sorted((ROOT / "docs").rglob("*.md")) if item not in TUTORIAL),
 ]
 EXAMPLES = sorted((ROOT / "examples").glob("*/README.md"))
 LINKED = [*RUN, *TUTORIAL, *EXAMPLES, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"]
@@ -102,7 +102,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def as_providers(
     demo: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[dict[str, str]]:
-    """Clients without arguments find the server of the demo."""
+    """Let clients without arguments find the server of the demo."""
     monkeypatch.chdir(tmp_path)
     variables = {
         "OPENAI_BASE_URL": f"{demo}/v1",
@@ -120,7 +120,7 @@ def as_providers(
 
 
 @pytest.mark.parametrize(
-    "file", [it for it in RUN if FOR_DEMO in it.read_text("utf8")], ids=name_of
+    "file", [item for item in RUN if FOR_DEMO in item.read_text("utf8")], ids=name_of
 )
 def test_examples_run_with_the_demo(file: Path, demo: str, as_providers: Any) -> None:
     text = file.read_text("utf8").replace("http://127.0.0.1:8377", demo)

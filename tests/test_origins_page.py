@@ -58,7 +58,7 @@ CALLS = [
 
 
 def shown(mode: Any, **options: Any) -> list[tuple[str, Any]]:
-    return [(it.status, it.data) for it in updates(COLOURS, mode, entity="colors", **options)]
+    return [(item.status, item.data) for item in updates(COLOURS, mode, entity="colors", **options)]
 
 
 RED, BLUE = {"name": "Red"}, {"name": "Blue", "n": 12}
@@ -89,7 +89,7 @@ CHUNKER: Final[dict[str, Callable[[], bool]]] = {
     "`Reset()`": lambda: not hasattr(Chunker, "reset"),
     "`Flush()`": lambda: (
         fed({"a": "x", "b": "y"}).flush() == '"a":"x","b":"y"}'
-        and refuses(StreamClosed, lambda: [(it := Chunker()).flush(), it.feed({})])
+        and refuses(StreamClosed, lambda: [(item := Chunker()).flush(), item.feed({})])
     ),
     "a value that did not change is complete": lambda: (
         fed({"a": "He"}, {"a": "He"}).feed({"a": "Hello"}) == "llo"
@@ -122,7 +122,7 @@ CHUNKER: Final[dict[str, Callable[[], bool]]] = {
 
 PARTIAL_STREAM: Final[dict[str, Callable[[], bool]]] = {
     "`OpenAiHandler(mode).process(stream)`": lambda: (
-        [it.data for it in updates(STREAM, "ONE-BY-ONE", entity="colors")] == [RED, BLUE]
+        [item.data for item in updates(STREAM, "ONE-BY-ONE", entity="colors")] == [RED, BLUE]
     ),
     "`StreamParser.parse(chunk)`": lambda: (
         len(PartialStream("ONE-BY-ONE", entity="colors").feed("".join(COLOURS))) == 2
@@ -146,19 +146,19 @@ PARTIAL_STREAM: Final[dict[str, Callable[[], bool]]] = {
         shown("REALTIME", only_complete=("name",))[0] == ("COMPLETED", RED)
     ),
     "`Entity(name, zod)`, `genParse`, `genParseArray`": lambda: (
-        [it.status for it in updates(COLOURS, entity="colors", schema={"required": ["n"]})][-1]
+        [item.status for item in updates(COLOURS, entity="colors", schema={"required": ["n"]})][-1]
         == "COMPLETED"
     ),
     "`null` for an invalid entity": lambda: (
         [
-            (it.status, it.error["code"])
-            for it in updates(COLOURS, "BATCH", entity="colors", schema={"required": ["n"]})
-            if it.error
+            (item.status, item.error["code"])
+            for item in updates(COLOURS, "BATCH", entity="colors", schema={"required": ["n"]})
+            if item.error
         ]
         == [("ERROR", "INVALID_SCHEMA")]
     ),
     "status `FAILED`": lambda: (
-        [it.error["code"] for it in updates('{"a": x}') if it.error] == ["INVALID_JSON"]
+        [item.error["code"] for item in updates('{"a": x}') if item.error] == ["INVALID_JSON"]
     ),
     "zero values of the type": lambda: (
         PartialStream(
@@ -174,7 +174,7 @@ PARTIAL_STREAM: Final[dict[str, Callable[[], bool]]] = {
     ),
     "`delta`": lambda: (
         apply_delta(RED, [["append", "/name", "dish"]]) == {"name": "Reddish"}
-        and all(it.delta is not None for it in updates(COLOURS, send="delta"))
+        and all(item.delta is not None for item in updates(COLOURS, send="delta"))
     ),
     "`event: CLOSE`": lambda: b"".join(sse(updates("[1]"))).endswith(
         b"event: CLOSE\ndata: [DONE]\n\n"
@@ -207,13 +207,13 @@ FRAGMENTS: Final[dict[str, Callable[[], bool]]] = {
     "`JsonFragmentToStructuredUpdateGenerator`": lambda: (
         refuses(InvalidJSON, lambda: Parser().feed("{x")) and len(list(fragments('{"a":1}'))) == 5
     ),
-    "`AddFragment(text)`": lambda: [it.kind for it in Parser().feed("{")] == ["StartObject"],
+    "`AddFragment(text)`": lambda: [item.kind for item in Parser().feed("{")] == ["StartObject"],
     "`IsComplete`, `CurrentJson`": lambda: (
         list(fragments("[]"))[-1].kind == "JsonComplete" and Document().value is None
     ),
     "`Reset()`, `Clear()`": lambda: not hasattr(Parser, "reset"),
     "`StartObject` … `JsonComplete`": lambda: (
-        tuple(it.kind for it in fragments('{"a":1}')) == KINDS
+        tuple(item.kind for item in fragments('{"a":1}')) == KINDS
     ),
     "paths such as `root.a[1]`": lambda: (
         format_path(("a", 1)) == "root.a[1]" and format_path(("a.b",)) == 'root["a.b"]'
@@ -236,7 +236,7 @@ FRAGMENTS: Final[dict[str, Callable[[], bool]]] = {
         FragmentError, lambda: rebuilt("[1]").feed([{"path": "root", "kind": "StartArray"}])
     ),
     "`JsonFragmentUpdateMiddleware`": lambda: (
-        [it.function_args for it in tool_calls(CALLS)][:2] == ['{"a":', "1}"]
+        [item.function_args for item in tool_calls(CALLS)][:2] == ['{"a":', "1}"]
     ),
     "`tools_call_update`, `json_update_fragments`": lambda: (
         sent()[0]["kind"] == "tools_call_update"
@@ -258,7 +258,7 @@ FRAGMENTS: Final[dict[str, Callable[[], bool]]] = {
         "**Calls**" in (ROOT / "docs" / "browser.md").read_text("utf8")
     ),
     "`ToolsAggregateMessageHandler`": lambda: (
-        [(it.args, it.status, it.error) for it in received(*sent()).calls]
+        [(item.args, item.status, item.error) for item in received(*sent()).calls]
         == [({"a": 1}, "complete", None)]
     ),
     "`tools_aggregate`, `tool_result`": lambda: sent()[-1]["kind"] == "tools_aggregate",

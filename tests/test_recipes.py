@@ -21,6 +21,7 @@ import pytest
 from jsonrill.eventstream import SSEDecoder
 from jsonrill.testing import Exchange, FakeAnswer, Upstream
 from support import ROOT, SLACK, few, hard
+from support.browser import launched
 from support.markdown import read
 from support.processes import Server, free_port
 
@@ -31,14 +32,20 @@ from django.core.asgi import get_asgi_application
 from django.urls import path
 settings.configure(ROOT_URLCONF=__name__, ALLOWED_HOSTS=["*"], SECRET_KEY="test")
 import views
-urlpatterns = [path("trip", views.trip)]
+urlpatterns = [path(ROUTE, VIEW)]
 app = get_asgi_application()
 """
+
+
+def django(route: str, view: str) -> str:
+    return DJANGO.replace("ROUTE", route).replace("VIEW", view)
+
+
 UVICORN = ("uvicorn", "main:app", "--log-level", "warning", "--port")
 # The framework, the file of its recipe, what else it needs, and how it is served.
 SERVED: dict[str, tuple[str, dict[str, str], tuple[str, ...]]] = {
     "fastapi": ("main.py", {}, UVICORN),
-    "django": ("views.py", {"main.py": DJANGO}, UVICORN),
+    "django": ("views.py", {"main.py": django('"trip"', "views.trip")}, UVICORN),
     "flask": ("main.py", {}, ("flask", "--app", "main:app", "run", "--port")),
 }
 DAYS = [{"title": f"Day {number} in the hills", "hours": 6.5} for number in range(20)]
@@ -58,7 +65,7 @@ class Site(NamedTuple):
         return urllib.request.urlopen(f"{self.url}/trip?city=Rome", timeout=20 * SLACK)
 
     def events(self, answer: FakeAnswer) -> tuple[list[Any], str]:
-        """The data of all events but the last, and the type of that."""
+        """Return the data of all events but the last, and the type of the last one."""
         with self.open(answer) as response:
             assert response.headers["content-type"].startswith("text/event-stream")
             *events, last = SSEDecoder().feed(response.read())
@@ -69,20 +76,28 @@ class Site(NamedTuple):
         return self.upstream.exchanges[-1]
 
 
-def recipe(framework: str) -> tuple[str, str]:
-    """The models and the program of a recipe."""
-    blocks = read((ROOT / "docs" / "sse.md").read_text("utf8")).blocks
-    programs = [block.text for block in blocks if block.skip and "test_recipes" in block.skip]
-    models = next(text for text in programs if "class Trip" in text)
-    return models, next(text for text in programs if f"from {framework}" in text)
+def recipe(page: str, line: str) -> str:
+    """Return the first program of a page that contains this line."""
+    blocks = read((ROOT / "docs" / page).read_text("utf8")).blocks
+    return next(item.text for item in blocks if item.language == "python" and line in item.text)
 
 
 @contextmanager
 def serving(framework: str, folder: Path, provider: str) -> Iterator[str]:
-    """The URL of a recipe's program, which asks this provider."""
+    """Serve a recipe's program, which calls this provider, and yield its URL."""
     name, more, command = SERVED[framework]
-    models, program = recipe(framework)
-    for file, text in {"models.py": models, name: program, **more}.items():
+    models = recipe("sse.md", "class Trip")
+    program = recipe("sse.md", f"from {framework}")
+    files = {"models.py": models, name: program, **more}
+    with served(files, command, folder, provider) as url:
+        yield url
+
+
+@contextmanager
+def served(
+    files: dict[str, str], command: tuple[str, ...], folder: Path, provider: str
+) -> Iterator[str]:
+    for file, text in files.items():
         (folder / file).write_text(text)
     port = free_port()
     path = os.pathsep.join([str(folder), *sys.path])
@@ -195,3 +210,62 @@ def test_an_error_of_the_provider_is_an_event(site: Site, ending: Any) -> None:
 def test_an_answer_that_stops_early_is_not_complete(site: Site, ending: Any) -> None:
     events, last = site.events(FakeAnswer(GOOD, pace=0.001, ending=ending, after=20))
     assert last == "CLOSE" and events[-1]["error"]["code"] == "INVALID_JSON"
+
+
+def answer_to(url: str, body: Any) -> str:
+    """Return the text that a client of the AI SDK reads after this POST."""
+    headers = {"content-type": "application/json"}
+    request = urllib.request.Request(url, json.dumps(body).encode(), headers)
+    with urllib.request.urlopen(request, timeout=20 * SLACK) as response:
+        events = SSEDecoder().feed(response.read())
+    chunks = [json.loads(event.data) for event in events if event.data.startswith("{")]
+    return "".join(chunk["delta"] for chunk in chunks if chunk["type"] == "text-delta")
+
+
+MESSAGES = [{"role": "user", "content": "How is the weather?"}]
+RUNS: dict[str, tuple[dict[str, str], Any]] = {
+    "fastapi": ({"main.py": recipe("runs.md", "from fastapi")}, MESSAGES),
+    "django": (
+        {
+            "views.py": recipe("runs.md", "async def chat").replace("redis://localhost", "memory:"),
+            "main.py": django('"chats/<str:id>"', "views.chat"),
+        },
+        {"model": "any", "messages": MESSAGES, "stream": True},
+    ),
+}
+
+
+@pytest.mark.parametrize("framework", RUNS)
+def test_a_run_is_read_again(framework: str, tmp_path: Path) -> None:
+    files, body = RUNS[framework]
+    with Upstream(FakeAnswer("It rains.", pace=0.05)) as upstream:
+        with served(files, UVICORN, tmp_path, upstream.url) as url:
+            assert answer_to(f"{url}/chats/1", body) == "It rains."
+            assert upstream.exchanges[0].json["messages"] == MESSAGES
+            with urllib.request.urlopen(f"{url}/chats/1", timeout=20 * SLACK) as response:
+                assert response.status == 204  # the client of the AI SDK has this answer
+
+
+def test_a_chat_of_the_ai_sdk(tmp_path: Path) -> None:
+    message = {"role": "user", "parts": [{"type": "text", "text": "How is the weather?"}]}
+    files = {"main.py": recipe("sse.md", "to_ai_sdk(stream)")}
+    with Upstream(FakeAnswer("It rains.", pace=0)) as upstream:
+        with served(files, UVICORN, tmp_path, upstream.url) as url:
+            assert answer_to(f"{url}/api/chat", {"messages": [message]}) == "It rains."
+            assert upstream.exchanges[0].json["messages"] == MESSAGES
+
+
+def test_an_event_source_is_closed(tmp_path: Path) -> None:
+    blocks = read((ROOT / "docs" / "sse.md").read_text("utf8")).blocks
+    [script] = [block.text for block in blocks if block.language == "js"]
+    show = "const show = ({ data }) => { document.title = data.city; };"
+    with Upstream(FakeAnswer(GOOD, pace=0)) as upstream, launched() as browser:
+        with serving("fastapi", tmp_path, upstream.url) as url:
+            page = browser.new_page()
+            page.goto(f"{url}/docs")
+            closed = (
+                "source.addEventListener('CLOSE', () => { window.state = source.readyState; });"
+            )
+            page.add_script_tag(content=f"{show}\n{script}\n{closed}")
+            page.wait_for_function("window.state === EventSource.CLOSED")
+            assert page.title() == "Rome" and len(upstream.exchanges) == 1

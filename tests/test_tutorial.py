@@ -30,12 +30,12 @@ from support.browser import launched
 from support.markdown import Step, pages, read, steps
 from support.processes import FAST_DEMO, free_port
 
-FASTER = "import jsonrill_server.demo as it; it.PACE = 0.0005;import jsonrill.cli as c; c.main()"
+FASTER = "from jsonrill_server import demo; demo.PACE = 0.0005;import jsonrill.cli as c; c.main()"
 
 
 @contextmanager
 def process(command: list[str], url: str, folder: Path) -> Iterator[None]:
-    """A server, from when it answers."""
+    """Run a server; the block begins when it answers."""
     env = {**os.environ, "PYTHONPATH": PYTHONPATH}
     with open(folder / "servers.log", "ab") as log:
         started = subprocess.Popen(command, cwd=folder, env=env, stdout=log, stderr=log)
@@ -65,7 +65,7 @@ class Walk:
         self.running: set[str] = set()
 
     def prepare(self, page: str) -> None:
-        """What the pages before this one leave behind: files, addresses, servers."""
+        """Do what the pages before this one leave behind: files, addresses, servers."""
         for before in pages()[: pages().index(page)]:
             for step in steps(before):
                 if step.file or step.text.split()[0] in ("export", "jsonrill", "uvicorn"):
@@ -113,7 +113,7 @@ class Walk:
         self.stack.enter_context(process(command, url, self.folder))
 
     def program(self, name: str) -> str:
-        """What a program prints; it is run in this process, which has the clients loaded."""
+        """Run a program in this process, which has loaded the clients; return what it prints."""
         if not name.endswith(".py"):
             return ""
         with contextlib.redirect_stdout(io.StringIO()) as printed:
@@ -158,7 +158,7 @@ def test_a_page_of_the_tutorial_does_what_it_says(page: str, walk: Walk) -> None
 
 @pytest.fixture
 def tab(walk: Walk) -> Iterator[Page]:
-    """A page of a browser, while the servers of the tutorial run."""
+    """Yield a page of a browser while the servers of the tutorial run."""
     walk.prepare("tools.md")
     with launched() as browser:
         yield browser.new_page()

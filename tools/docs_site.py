@@ -117,7 +117,9 @@ def description(text: str) -> str:
     """Return the first sentences of the first paragraph, without Markdown."""
     prose = "".join("\n" if is_code else line for line, is_code in with_fences(text))
     paragraphs = (paragraph.strip() for paragraph in re.split(r"\n\s*\n", prose))
-    first = next((it for it in paragraphs if re.match(r"[\w`*\"“]", it) and it[:2] != "* "), "")
+    first = next(
+        (item for item in paragraphs if re.match(r"[\w`*\"“]", item) and item[:2] != "* "), ""
+    )
     plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(first.split())).replace("*", "")
     summary = ""
     for sentence in re.split(r"(?<=[.:!?])\s(?=[A-Z`<])", plain):

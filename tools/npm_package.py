@@ -42,7 +42,7 @@ def version() -> str:
 
 
 def description() -> str:
-    """The package.json of the library, with its version, and in a release with its addresses."""
+    """Return the library's package.json with its version, and in a release with its addresses."""
     package = json.loads((LIBRARY / "package.json").read_text("utf8"))
     if address := os.environ.get("REPOSITORY"):
         package["repository"] = {"type": "git", "url": f"git+{address}.git", "directory": "js"}

@@ -35,7 +35,7 @@ ROW: Final = re.compile(r"^\| `\w+` \| `jsonrill.*?` \| [0-9.]+ kB \|$\n", re.MU
 
 
 def measured(folder: Path) -> dict[str, int]:
-    """The sizes for a program in `folder`, where the package is installed beside esbuild."""
+    """Return the sizes for a program in `folder`, which has the package and esbuild installed."""
     shutil.copy(SCRIPT, folder)
     command = ["node", SCRIPT.name, *MOST]
     done = subprocess.run(command, cwd=folder, check=True, stdout=subprocess.PIPE, text=True)
@@ -44,13 +44,13 @@ def measured(folder: Path) -> dict[str, int]:
 
 
 def rows(sizes: dict[str, int]) -> str:
-    """The rows of the table."""
+    """Return the rows of the table."""
     pairs = [(*names.split(": "), size / 1000) for names, size in sizes.items()]
     return "".join(f"| `{name}` | `{entry}` | {size:.1f} kB |\n" for entry, name, size in pairs)
 
 
 def written(page: str, sizes: dict[str, int]) -> str:
-    """The page with these sizes in its table."""
+    """Return the page with these sizes in its table."""
     table = iter([rows(sizes)])
     return ROW.sub(lambda _: next(table, ""), page)
 

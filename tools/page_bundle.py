@@ -29,7 +29,7 @@ QUIET: Final = ("--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--no
 
 
 def install(npm: str) -> None:
-    """What tools/npm/package.json names, into build/npm, if it is not there."""
+    """Install what tools/npm/package.json names into build/npm, if it is not there."""
     wanted = (ROOT / "tools" / "npm" / "package.json").read_text("utf8")
     stamp = TOOLS / "node_modules" / "stamp"
     if stamp.is_file() and stamp.read_text("utf8") == wanted:
@@ -68,7 +68,7 @@ def bundle(folder: Path) -> None:
 
 
 def preloads(outputs: dict[str, Any]) -> str:
-    """Links to all that the page's module imports, so that one round trip fetches them."""
+    """Return links to all imports of the page's module, so that one round trip fetches them."""
     [start] = [name for name, output in outputs.items() if output.get("entryPoint") == ENTRIES[0]]
     names = [start]
     for name in names:

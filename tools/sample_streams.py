@@ -16,7 +16,7 @@ WORDS = "tram hill river tiles market museum harbour garden bridge coffee sunset
 
 
 def value(chance: random.Random) -> dict[str, Any]:
-    """An answer as a model might write it."""
+    """Return an answer as a model might write it."""
     days = [
         {
             "city": chance.choice(CITIES),
@@ -30,7 +30,7 @@ def value(chance: random.Random) -> dict[str, Any]:
 
 
 def tokens(text: str, chance: random.Random) -> list[str]:
-    """The text in pieces, as a model sends it."""
+    """Return the text in pieces, as a model sends it."""
     pieces, at = [], 0
     while at < len(text):
         size = chance.randint(1, 8)
@@ -40,7 +40,7 @@ def tokens(text: str, chance: random.Random) -> list[str]:
 
 
 def streams(count: int, seed: int = 0) -> Iterator[dict[str, Any]]:
-    """`count` streams: one in fifty is cut off, one in a hundred is not JSON."""
+    """Yield `count` streams: one in fifty is cut off, one in a hundred is not JSON."""
     chance = random.Random(seed)
     for number in range(count):
         text = json.dumps(value(chance), ensure_ascii=False)

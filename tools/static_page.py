@@ -19,7 +19,7 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 
 
 def policy() -> str:
-    """The server's policy, without what only a header can say."""
+    """Return the server's policy without the directives that only a header can have."""
     return "; ".join(part for part in CSP.split("; ") if not part.startswith("frame-ancestors"))
 
 

@@ -59,7 +59,7 @@ PARTS = (
 
 
 def missing(parts: Iterable[Part], root: Path = ROOT) -> list[Part]:
-    """The parts that tests under `root` need and this machine lacks."""
+    """Return the parts that tests under `root` need and this machine lacks."""
     return [
         part
         for part in parts

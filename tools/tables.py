@@ -20,7 +20,7 @@ from jsonrill.providers.finish import MEANINGS, REASONS, WORDS
 
 LIB = Path(__file__).parent.parent / "js" / "src"
 
-# A reader gives up a connection when so many heartbeats in a row did not come.
+# After this many missing heartbeats a reader gives up a connection.
 HEARTBEATS = 3
 
 
@@ -93,9 +93,11 @@ FILES: dict[Path, Callable[[], Iterator[str]]] = {
 
 
 def stale() -> list[Path]:
-    """The files that are not what would be written."""
+    """Return the files that differ from what would be written."""
     fresh = {file: "".join(write()) for file, write in FILES.items()}
-    return [it for it, text in fresh.items() if not it.exists() or it.read_text("utf8") != text]
+    return [
+        item for item, text in fresh.items() if not item.exists() or item.read_text("utf8") != text
+    ]
 
 
 def main() -> int:

@@ -28,7 +28,7 @@ NEEDED: Final = ("pytest", "hypothesis", "setuptools", "cython")
 
 
 def pythons() -> dict[str, str]:
-    """The interpreters found, by version."""
+    """Return the interpreters found, by version."""
     by_version: dict[str, str] = {}
     beside = Path(sys.base_prefix).parent
     for version in VERSIONS:
@@ -49,7 +49,7 @@ def pythons() -> dict[str, str]:
 
 
 def environment(python: str, folder: Path) -> Path:
-    """A new environment with what builds and tests need; its interpreter."""
+    """Make an environment with what builds and tests need; return its interpreter."""
     shutil.rmtree(folder, ignore_errors=True)
     subprocess.run([python, "-m", "venv", folder], check=True)
     pip(folder / "bin" / "python", "install", "-c", str(ROOT / "constraints.txt"), *NEEDED)
@@ -81,7 +81,7 @@ def install_and_test(python: Path, file: Path, compiled: bool, **settings: str) 
 
 
 def unpacked(archive: Path) -> Path:
-    """The folder that a source distribution is unpacked to."""
+    """Unpack a source distribution and return its folder."""
     shutil.rmtree(BUILD / "sdist", ignore_errors=True)
     shutil.unpack_archive(archive, BUILD / "sdist", filter="data")
     (folder,) = (BUILD / "sdist").iterdir()

@@ -1,6 +1,6 @@
 """A trip planner: a model writes the plan as JSON and books with a tool that runs here.
 
-The run goes on when the page is closed or reloaded: see docs/runs.md. `uvicorn app:app` serves it.
+The run continues when the page is closed or reloaded (docs/runs.md). `uvicorn app:app` serves it.
 """
 
 import os

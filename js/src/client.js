@@ -50,7 +50,7 @@ class Lost extends Error {
 }
 
 /**
- * The events of a stream, each once. Events of the type CLOSE end it and are not yielded.
+ * Yield the events of a stream, each once. Events of the type CLOSE end it and are not yielded.
  * @param {string | URL} url
  * @param {ConnectOptions} [options]
  * @returns {AsyncGenerator<SSEEvent, void, undefined>}
@@ -60,8 +60,8 @@ export function openEvents(url, options = {}) {
 }
 
 /**
- * The events of a stream as a source that the driver can close while it waits. With `acceptsText` a response that is
- * not an event stream yields the pieces of its body; a `Response` that is there already is read once.
+ * Return the events of a stream as a source that the driver can close while it waits. With `acceptsText` a response
+ * that is not an event stream yields the pieces of its body. A `Response` object is read once.
  * @param {string | URL | Response | PromiseLike<Response>} target
  * @param {ConnectOptions} options
  * @param {boolean} [acceptsText]
@@ -72,7 +72,7 @@ export function connect(target, options, acceptsText = false) {
   return Object.assign(connection.events(), { controller });
 }
 
-/** A controller that is aborted with this signal. @param {AbortSignal} [signal] */
+/** Return a controller that is aborted with this signal. @param {AbortSignal} [signal] */
 function controllerOf(signal) {
   const controller = new AbortController();
   signal?.addEventListener("abort", () => controller.abort(), { signal: controller.signal });
@@ -175,7 +175,7 @@ class Connection {
   }
 
   /**
-   * The result of a step; throws `Lost` if it fails or takes too long.
+   * Return the result of a step; throws `Lost` if it fails or takes too long.
    * @template T
    * @param {Promise<T>} step
    * @returns {Promise<T>}
@@ -190,7 +190,7 @@ class Connection {
   }
 
   /**
-   * What a step gives; undefined after this time (0: never), or when the connection is closed.
+   * Return the result of a step; undefined after `timeout` (0: never), or when the connection is closed.
    * @template T
    * @param {Promise<T>} step
    * @param {number} timeout
@@ -211,7 +211,7 @@ class Connection {
     }
   }
 
-  /** False for a repeated event. @param {SSEEvent} event */
+  /** Return false for a repeated event. @param {SSEEvent} event */
   #isNew(event) {
     if (isRestart(event)) this.#seen.clear();
     if (!event.hasId) return true;
@@ -229,7 +229,7 @@ class Connection {
     this.#lastEventId = id;
   }
 
-  /** True if a stream without ids has ended; throws if it is lost and cannot be requested again. @param {Lost} lost */
+  /** Return true if a stream without ids has ended; throw if it is lost and cannot be requested again. @param {Lost} lost */
   #isEnd(lost) {
     const reason = this.#reasonToStop();
     if (reason === "") return false;
@@ -237,7 +237,7 @@ class Connection {
     throw new SourceFailed(`${lost.message} (${reason})`, { status: lost.status });
   }
 
-  /** Why the request is not repeated after a loss; "" if it is. */
+  /** Return why the request is not repeated after a loss; "" if it is. */
   #reasonToStop() {
     const { reconnect, init } = this.#options;
     const method = init?.method?.toUpperCase() ?? "GET";
@@ -274,7 +274,7 @@ class Connection {
 }
 
 /**
- * The error of a response that is not an event stream; a `Lost` is tried again. In a stream that has begun,
+ * Return the error of a response that is not an event stream; a `Lost` is tried again. In a stream that has begun,
  * another content type comes from a proxy, and is tried again, too.
  * @param {Response} response
  * @param {boolean} hasBegun
@@ -295,7 +295,7 @@ async function refusal(response, hasBegun) {
 }
 
 /**
- * The UTF-8 bytes of a text, each as a character, as headers require.
+ * Return the UTF-8 bytes of a text, each as a character, as headers require.
  * @param {string} text
  */
 function toByteString(text) {

@@ -27,7 +27,7 @@ const LENGTHS = { set: 3, append: 3, splice: 5, remove: 2 };
 const INDEX = /^(0|[1-9][0-9]{0,15})$/;
 
 /**
- * `previous` after the operations. Neither is changed.
+ * Return the value after the operations. Neither argument is changed.
  * @param {any} previous
  * @param {Operation[]} delta
  * @returns {any}
@@ -43,7 +43,7 @@ export function applyDelta(previous, delta) {
 }
 
 /**
- * True if this has the form of an operation on the value.
+ * Return true if this has the form of an operation on the value.
  * @param {any} operation
  * @returns {operation is Operation}
  */
@@ -87,7 +87,7 @@ export class Patch {
   }
 
   /**
-   * How many levels are left below `pointer`, and the container and the key there.
+   * Return how many levels are left below `pointer`, and the container and the key there.
    * @param {any} pointer
    * @returns {[number, any, any]}
    */
@@ -147,7 +147,7 @@ function spliced(old, [start, count, added], levels, limits) {
 }
 
 /**
- * The value, unless it is too deep or has a string that is too long.
+ * Return the value, unless it is too deep or has a string that is too long.
  * @param {any} value
  * @param {number} levels
  * @param {typeof LIMITS} limits
@@ -161,7 +161,7 @@ export function checked(value, levels, limits) {
 }
 
 /**
- * The keys of a JSON Pointer.
+ * Return the keys of a JSON Pointer.
  * @param {any} pointer
  * @param {number} [limit]
  * @returns {string[]}
@@ -191,7 +191,7 @@ export function valueAt(value, pointer) {
 }
 
 /**
- * True if one pointer leads to the value at another, or to a container around it.
+ * Return true if one pointer leads to the value at another, or to a container around it.
  * @param {string} outer
  * @param {string} inner
  */

@@ -56,7 +56,7 @@ export function isPiece(source) {
   return typeof source === "string" || ArrayBuffer.isView(source) || source instanceof ArrayBuffer;
 }
 
-/** An element that is not text, for messages. @param {any} element */
+/** Describe an element that is not text, for messages. @param {any} element */
 export function described(element) {
   if (typeof element === "string") return JSON.stringify(element.slice(0, 60));
   const keys = Object.keys(Object(element)).slice(0, 12);
@@ -155,7 +155,7 @@ class Driver {
     throw error;
   }
 
-  /** Hand out what there is, then pull. */
+  /** Give waiting callers what there is, then read on. */
   #serve() {
     while (this.#waiting.length !== 0) {
       if (this.#at < this.#items.length && this.#isDue(this.#items[this.#at])) {
@@ -173,7 +173,7 @@ class Driver {
     }
   }
 
-  /** True if an item may be yielded now; else a timer calls back when it may be. @param {any} item */
+  /** Return true if an item may be yielded now; else a timer calls back when it may be. @param {any} item */
   #isDue(item) {
     const { every = 0 } = this.#options;
     if (every === 0 || this.#isOver) return true;
@@ -316,7 +316,7 @@ class Driver {
 }
 
 /**
- * An iterator over the elements of an open source.
+ * Return an iterator over the elements of an open source.
  * @param {any} source
  * @returns {AsyncIterator<any> | Iterator<any>}
  */

@@ -48,7 +48,7 @@ export class JsonrillError extends Error {
   }
 
   /**
-   * The error as it is on the wire; what is not known is left out.
+   * Return the error as it is on the wire; what is not known is left out.
    * @returns {{code: string, message: string, offset?: number, line?: number, column?: number, path?: string,
    *   [field: string]: any}}
    */
@@ -182,7 +182,7 @@ export class StreamClosed extends JsonrillError {
   }
 }
 
-/** Text in quotes for a message, unprintable characters escaped. @param {string} text */
+/** Quote a text for a message, with unprintable characters escaped. @param {string} text */
 export function quoted(text) {
   return `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"')}'`;
 }

@@ -70,7 +70,7 @@ class EventReader {
     return this.#text.feed(element).map((event) => this.#read(event));
   }
 
-  /** The statements of the last event; UnknownSource if no event was recognised. */
+  /** Return the statements of the last event; UnknownSource if no event was recognised. */
   flush() {
     const last = (this.#text?.flush() ?? []).map((event) => this.#read(event));
     if (!this.#isKnown && this.#unknown !== 0) throw this.#complaint();
@@ -106,7 +106,7 @@ class EventReader {
   }
 }
 
-/** The data of an event: an object, or JSON in a server-sent event or text; undefined for other text. @param {any} event */
+/** Return the data of an event: an object, or JSON in an event or text; undefined for other text. @param {any} event */
 function decoded(event) {
   const text = event?.data ?? event;
   try {
@@ -117,7 +117,7 @@ function decoded(event) {
 }
 
 /**
- * A stage over the statements of events. `read` handles one event. `end` handles the end of the stream, and gets
+ * Return a stage over the statements of events. `read` handles one event. `end` handles the end of the stream, and gets
  * whether its provider should have marked the end of the answer; it returns the last items and an error.
  * @param {EventReader} reader
  * @param {(statements: Statement[]) => any[]} read
@@ -153,8 +153,8 @@ function stageOf(reader, read, end) {
 }
 
 /**
- * The text of the answer in a provider's stream, without reasoning and calls: `values(content(stream))`. An answer
- * that was cut ends with `Truncated`, whose `reason` is length, filtered, refused or lost; an error of the
+ * Yield the text of the answer in a provider's stream, without reasoning and calls: `values(content(stream))`. An
+ * answer that was cut ends with `Truncated`, whose `reason` is length, filtered, refused or lost; an error of the
  * provider is a SourceFailed.
  * @param {Source} source
  * @param {EventOptions & {choice?: number}} [options] `choice`: which of several answers
@@ -186,8 +186,8 @@ function failure(detail) {
 }
 
 /**
- * Each call in a provider's stream, when it changes: a snapshot, which stays as it is. `calls` is a `ToolCalls` to
- * keep, or for the next turn. An error of the provider is thrown at the end.
+ * Yield a snapshot of each call in a provider's stream when it changes. `calls` is a `ToolCalls` that keeps the calls
+ * of several turns. An error of the provider is thrown at the end.
  * @template [T=unknown]
  * @param {Source} source
  * @param {CallOptions & EventOptions & {calls?: ToolCalls}} [options]
@@ -214,8 +214,8 @@ export function toolCalls(source, { calls, signal, provider, sse, ...options } =
 }
 
 /**
- * The parts of an answer as they grow: text, reasoning, calls and results, in order. Each is a snapshot; `complete`
- * is true once for each part. An error of the provider is thrown at the end.
+ * Yield the parts of an answer as they grow: text, reasoning, calls and results, in order. Each is a snapshot;
+ * `complete` is true once for each part. An error of the provider is thrown at the end.
  * @param {Source} source
  * @param {PartsOptions & EventOptions} [options]
  * @returns {AsyncGenerator<Part, void, undefined>}
@@ -225,7 +225,7 @@ export function parts(source, options = {}) {
 }
 
 /**
- * All parts of an answer so far, after each event; parts that did not change are the same objects.
+ * Yield all parts of an answer so far, after each event; parts that did not change are the same objects.
  * @param {Source} source
  * @param {PartsOptions & EventOptions} [options]
  * @returns {AsyncGenerator<readonly Part[], void, undefined>}

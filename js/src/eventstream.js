@@ -1,6 +1,6 @@
 /**
- * Server-sent events: bytes or text, cut anyhow → events, as the WHATWG standard says; and text that holds a
- * provider's events, as such events or as JSON lines. No I/O.
+ * Server-sent events: bytes or text in any pieces → events, by the WHATWG standard; and text that holds a provider's
+ * events, as server-sent events or JSON lines. No I/O.
  */
 
 import { LimitExceeded } from "./errors.js";
@@ -15,17 +15,17 @@ const LINE_END = /\r\n|\r|\n/;
 const FIELD = /^[\ufeff \t\r\n]*(?:data|event|id|retry)?:/;
 const MOST_UNDECIDED = "event:".length;
 
-/** True for the media type of server-sent events. @param {string} contentType */
+/** Return true for the media type of server-sent events. @param {string} contentType */
 export function isEventStream(contentType) {
   return contentType.split(";")[0].trim().toLowerCase() === "text/event-stream";
 }
 
-/** True for the last event of a jsonrill stream, or of a provider that sends `[DONE]`. @param {SSEEvent} event */
+/** Return true for the last event of a jsonrill stream, or of a provider that sends `[DONE]`. @param {SSEEvent} event */
 export function endsStream({ type, data }) {
   return type === "CLOSE" || data.trimStart().startsWith("[DONE]");
 }
 
-/** True for the event with which a server begins the stream again, from its start. @param {any} event */
+/** Return true for the event with which a server begins the stream again, from its start. @param {any} event */
 export function isRestart(event) {
   return event?.type === "RESTART" && event.data === "[RESTART]";
 }
@@ -64,7 +64,7 @@ export class SSEDecoder {
   }
 
   /**
-   * The events that this piece ends.
+   * Return the events that this piece ends.
    * @param {Uint8Array | ArrayBuffer | string} piece
    * @returns {SSEEvent[]}
    */
@@ -147,7 +147,7 @@ export class EventText {
   }
 
   /**
-   * The events that are complete with this piece.
+   * Return the events that are complete with this piece.
    * @param {string | ArrayBuffer | ArrayBufferView} piece
    * @returns {string[]}
    */
@@ -163,7 +163,7 @@ export class EventText {
     return this.#lines();
   }
 
-  /** The last event, which counts without its blank line if it is JSON. */
+  /** Return the last event, which counts without its blank line if it is JSON. */
   flush() {
     const last = this.#decoder === null ? [this.#rest.trim()] : this.#dataOf(this.#decoder.feed("\n\n"));
     this.#rest = "";

@@ -19,18 +19,18 @@ const READERS = {
   "ag-ui": "a client of AG-UI, parts(openEvents(url)) or useParts(url)",
 };
 
-/** True for a message with which the wire begins. @param {any} data */
+/** Return true for a message with which the wire begins. @param {any} data */
 export function isSnapshot(data) {
   return isObject(data) && typeof data.n === "number" && "value" in data;
 }
 
-/** True for a fragment that is an event of its own. @param {any} data */
+/** Return true for a fragment that is an event of its own. @param {any} data */
 export function isFragment(data) {
   return typeof data?.path === "string" && typeof data.kind === "string";
 }
 
 /**
- * The format that an event has.
+ * Return the format that an event has.
  * @param {any} data
  * @returns {keyof typeof READERS}
  */
@@ -44,7 +44,7 @@ function formatOf(data) {
   return /^[A-Z]+_[A-Z_]+$/.test(type) ? "ag-ui" : "raw";
 }
 
-/** The format that an event has, if it describes a value; else null. @param {any} data */
+/** Return the format that an event has, if it describes a value; else null. @param {any} data */
 export function valueFormatOf(data) {
   if (isSnapshot(data) || (Array.isArray(data) && typeof data[0] === "number")) return "deltas";
   if (Array.isArray(data) || isFragment(data)) return "fragments";
@@ -53,7 +53,7 @@ export function valueFormatOf(data) {
 }
 
 /**
- * The error of a reader that got another format.
+ * Return the error of a reader that got another format.
  * @param {string} reader
  * @param {any} data
  */
@@ -63,7 +63,7 @@ export function wrongFormat(reader, data) {
 }
 
 /**
- * An error that the server reports.
+ * Return an error that the server reports.
  * @param {{[field: string]: any}} error
  */
 export function serverError({ code, message, path, offset, line, column }) {
@@ -72,7 +72,7 @@ export function serverError({ code, message, path, offset, line, column }) {
 }
 
 /**
- * The value of the wire, with what is complete in it.
+ * Return the value of the wire, with what is complete in it.
  * @param {Receiver} receiver
  */
 export function receivedState(receiver) {

@@ -60,7 +60,7 @@ export class Fragment {
   }
 
   /**
-   * The fragment on the wire. A number that no double holds travels as text.
+   * Return the fragment on the wire. A number that no double holds travels as text.
    * @returns {WireFragment}
    */
   toJSON() {
@@ -74,7 +74,7 @@ export class Fragment {
   }
 }
 
-/** True if a double holds the number with this text. @param {string} text */
+/** Return true if a double holds the number with this text. @param {string} text */
 function isDouble(text) {
   const number = Number(text);
   return Number.isFinite(number) && (/[.eE]/.test(text) || BigInt(text) === BigInt(number));
@@ -82,7 +82,7 @@ function isDouble(text) {
 
 // ---- reading the wire form ----
 
-/** True for a wire object that can only be the public generator's, which has `textValue` with every kind. @param {any} item */
+/** Return true for a fragment of the public generator, which writes `textValue` with every kind. @param {any} item */
 export function isForeign(item) {
   const { kind, textValue, value } = item instanceof Fragment ? {} : Object(item);
   if (typeof kind !== "string" || /^[a-z]/.test(kind)) return typeof kind === "string";
@@ -139,7 +139,7 @@ function escaped(sequence) {
 }
 
 /**
- * A fragment whose payload has the type that its kind asks for.
+ * Return a fragment whose payload has the type that its kind asks for.
  * @param {Kind} kind
  * @param {Path} path
  * @param {any} text
@@ -175,7 +175,7 @@ function readNumber(text, value) {
   return number;
 }
 
-/** A value for a message. @param {unknown} value */
+/** Describe a value for a message. @param {unknown} value */
 function shown(value) {
   const isText = typeof value === "string" || typeof value === "object";
   const text = isText ? JSON.stringify(value) : String(value);
@@ -247,7 +247,7 @@ export class FragmentSink {
     this.#note("JsonComplete", [], offset);
   }
 
-  /** The fragments since the last call. */
+  /** Return the fragments since the last call. */
   take() {
     const fragments = this.#fragments;
     this.#fragments = [];
@@ -282,7 +282,7 @@ export class Parser {
   }
 
   /**
-   * The fragments that this piece of text makes certain.
+   * Return the fragments that this piece of text makes certain.
    * @param {string | ArrayBuffer | ArrayBufferView} piece
    */
   feed(piece) {

@@ -1,5 +1,5 @@
 /**
- * What views look at: a store over anything that is read with `for await`, for any framework.
+ * A store for views, of any framework, over anything that `for await` reads.
  *
  * Reading begins with the first subscriber and stops when the last one has left; subscribers get a new state at most
  * once per frame. A framework may unsubscribe and subscribe again at once (React's StrictMode does), so reading
@@ -28,12 +28,12 @@
 
 // How long to wait for a frame that may not come: a hidden page draws none.
 const PAUSE = 100;
-// One frame, where there are none.
+// The length of a frame where nothing draws frames.
 const FRAME = 16;
 
 /**
- * A store whose `value` is the latest item of `read`, which is an async iterable or a function that makes one; the
- * function should hand its signal on, and can be called again.
+ * Return a store whose `value` is the latest item of `read`, which is an async iterable or a function that makes one.
+ * The function should pass its signal on, and may be called again.
  * @template T
  * @param {AsyncIterable<T> | ((signal: AbortSignal) => AsyncIterable<T>)} read
  * @param {{initial?: T}} [options]

@@ -128,7 +128,7 @@ class OpenStage {
   }
 
   /**
-   * What is yielded of an item: a value that grows, or the state of an entity.
+   * Return what is yielded for an item: the state of a value that grows, or of an entity.
    * @param {any} item
    * @param {boolean} live
    */
@@ -162,7 +162,7 @@ class OpenStage {
 }
 
 /**
- * The path of the last value in a value.
+ * Return the path of the last value in a value.
  * @param {any} value
  */
 function lastPath(value) {

@@ -32,7 +32,7 @@ import { Calls } from "./toolcalls/calls.js";
  *   readonly complete: boolean, readonly error: string | null, readonly reason: string | null}} AnyPart
  */
 /**
- * A part of an answer as it was at one moment; it does not change. Of a result, `result` or `error` is what the
+ * A part of an answer as it was at one moment; it does not change. In a result, `result` or `error` is what the
  * tool returned.
  * @typedef {AnyPart & ({readonly kind: "text" | "reasoning", readonly call: null, readonly result: undefined}
  *   | {readonly kind: "call", readonly call: ToolCall, readonly result: undefined}
@@ -45,7 +45,7 @@ class PartSnapshot {
     Object.assign(this, fields);
   }
 
-  /** The part on the wire: its delta, and of a call its arguments once they are complete. */
+  /** Return the part on the wire: its delta, and a call's arguments once they are complete. */
   toJSON() {
     const { kind, index, turn, delta, complete, call, result, error, reason } = /** @type {Part} */ (/** @type {any} */ (this));
     const which = { kind, index, ...(turn && { turn }), ...(call && { call: callFields(call, kind, complete) }) };
@@ -105,7 +105,7 @@ export class Parts {
   }
 
   /**
-   * The parts that one event changes.
+   * Return the parts that one event changes.
    * @param {unknown} event
    */
   feed(event) {
@@ -113,7 +113,7 @@ export class Parts {
   }
 
   /**
-   * The parts that the statements of one event change.
+   * Return the parts that the statements of one event change.
    * @param {Statement[]} statements
    * @returns {Part[]}
    */
@@ -176,7 +176,7 @@ export class Parts {
     return ends ? [...parts, ...this.#closeText()] : parts;
   }
 
-  /** The index of a part that begins. */
+  /** Return the index of a part that begins. */
   #begin() {
     this.#isExplained = false;
     this.#count += 1;
@@ -198,7 +198,7 @@ export class Parts {
   }
 
   /**
-   * An empty text that says why the answer was cut, if no other part does.
+   * Return an empty text that says why the answer was cut, if no other part does.
    * @param {Cut | null} cut
    */
   #explain(cut) {
@@ -266,7 +266,7 @@ export class PartList {
   #parts = [];
 
   /**
-   * The list with this change. A part stays complete, and a result is shown by its call, too.
+   * Add a changed part and return the list. A complete part stays complete, and a call has its result, too.
    * @param {Part} part
    */
   add(part) {

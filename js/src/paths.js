@@ -19,7 +19,7 @@ export const ANY_KEY = Symbol("any key");
 export const ANY_INDEX = Symbol("any index");
 
 /**
- * `["users", 1, "a.b"]` as `root.users[1]["a.b"]`.
+ * Format `["users", 1, "a.b"]` as `root.users[1]["a.b"]`.
  * @param {Path} path
  * @returns {string}
  */
@@ -38,7 +38,7 @@ export function shortPath(path) {
 }
 
 /**
- * `["a/b", 0]` as the JSON Pointer `/a~1b/0`.
+ * Format `["a/b", 0]` as the JSON Pointer `/a~1b/0`.
  * @param {Path} path
  */
 export function toPointer(path) {
@@ -52,7 +52,7 @@ function stepText(step) {
 }
 
 /**
- * The inverse of `formatPath`; TypeError if `text` is not a path.
+ * Parse what `formatPath` writes; TypeError if `text` is not a path.
  * @param {string} text
  * @returns {Path}
  */
@@ -65,7 +65,7 @@ export function parsePath(text) {
 }
 
 /**
- * `days[*].title` as `["days", ANY_INDEX, "title"]`.
+ * Parse `days[*].title` as `["days", ANY_INDEX, "title"]`.
  * @param {string} text
  * @returns {Pattern}
  */
@@ -95,7 +95,7 @@ export function parsePattern(text) {
 }
 
 /**
- * True if a path with `step` fits a pattern with `want` there.
+ * Return true if a path with `step` fits a pattern with `want` there.
  * @param {string | number | symbol} want
  * @param {string | number} step
  */
@@ -104,7 +104,7 @@ export function fits(want, step) {
 }
 
 /**
- * What is at `path` in `value`; undefined if there is nothing.
+ * Return what is at `path` in `value`; undefined if there is nothing.
  * @param {any} value
  * @param {Path} path
  */
@@ -118,7 +118,7 @@ export function lookup(value, path) {
 }
 
 /**
- * True if `value` has something at `path`, and what is open is not inside it.
+ * Return true if `value` has something at `path`, and what is open is not inside it.
  * @param {any} value
  * @param {Path | string} path
  * @param {Path | null} openPath

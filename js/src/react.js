@@ -78,7 +78,7 @@ export function useValue(source, options = {}) {
 }
 
 /**
- * The value that the format updates, fragments, text or deltas describes, or that a body of JSON text holds.
+ * Read the value that the format updates, fragments, text or deltas describes, or a body of JSON text.
  * @template [T=unknown]
  * @param {HookSource<Response>} source
  * @param {OpenOptions & HookOptions<T>} [options]
@@ -91,7 +91,7 @@ export function useStream(source, options = {}) {
 }
 
 /**
- * The parts of a model's answer: the formats parts, calls, raw, ai-sdk and ag-ui, or a provider's stream.
+ * Read the parts of a model's answer: the formats parts, calls, raw, ai-sdk and ag-ui, or a provider's stream.
  * @param {HookSource<Source>} source
  * @param {ConnectOptions & PartsOptions & EventOptions & {key?: string | number}} [options]
  * @returns {PartsState}
@@ -171,7 +171,7 @@ function isAddress(source) {
 }
 
 /**
- * The receiver, after each message that changed it. The source yields messages, or events that hold them.
+ * Yield the receiver, after each message that changed it. The source yields messages, or events that hold them.
  * @param {any} source
  * @param {ConnectOptions} options
  */

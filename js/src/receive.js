@@ -31,13 +31,14 @@ export class Receiver {
   ended = false;
   /** The sender's error, if that is why. @type {WireError | null} */
   error = null;
+  /** As in a snapshot, like `last` and `done`. */
+  ordered = false;
+  /** @type {string | null} */
+  last = null;
+  /** @type {string[]} */
+  done = [];
   #limits;
   #patch;
-  #ordered = false;
-  /** @type {string | null} */
-  #last = null;
-  /** @type {string[]} */
-  #done = [];
   // Whether a message was missed or rejected since the last snapshot.
   #isLost = true;
 
@@ -59,33 +60,30 @@ export class Receiver {
    * @returns {boolean}
    */
   feed(message) {
-    const patch = this.#patch;
     try {
       return isObject(message) ? this.#adopt(message) : this.#change(message);
     } catch (error) {
-      this.#patch = patch;
       this.#isLost = true;
       throw error;
     }
   }
 
   /**
-   * True if there is a value at this JSON Pointer, and it is final.
+   * Return true if there is a value at this JSON Pointer, and it is final.
    * @param {string} [pointer]
    */
   isComplete(pointer = "") {
     if (this.n === 0 || valueAt(this.value, pointer) === undefined) return false;
     if (this.ended && this.error === null) return true;
-    if (this.#done.some((mark) => contains(mark, pointer))) return true;
-    const last = this.#last;
-    return this.#ordered && last !== null && !contains(pointer, last) && !contains(last, pointer);
+    if (this.done.some((mark) => contains(mark, pointer))) return true;
+    const last = this.last;
+    return this.ordered && last !== null && !contains(pointer, last) && !contains(last, pointer);
   }
 
-  /** A receiver that stays as this one is now. */
+  /** Return a receiver that stays as this one is now. */
   copy() {
     const copy = Object.assign(new Receiver(), this);
     copy.#patch = new Patch(this.value);
-    [copy.#ordered, copy.#last, copy.#done] = [this.#ordered, this.#last, this.#done];
     return copy;
   }
 
@@ -100,8 +98,9 @@ export class Receiver {
     tokensOf(last, this.#limits.depth);
     if (!done.every((/** @type {any} */ mark) => valueAt(value, mark) !== undefined)) refuse(done, "has marks outside the value");
     this.#patch = new Patch(value, this.#limits);
-    Object.assign(this, { n, error: error ?? null, ended: end || error !== undefined });
-    [this.#last, this.#ordered, this.#done, this.#isLost] = [message.last ?? null, ordered, done, false];
+    this.#isLost = false;
+    Object.assign(this, { n, ordered, done, error: error ?? null, ended: end || error !== undefined });
+    this.last = message.last ?? null;
     return true;
   }
 
@@ -118,35 +117,37 @@ export class Receiver {
       if (n <= this.n) return false;
       steps = steps.slice(1);
     }
-    if (steps.length === 0 || this.ended) refuse(message, "is empty, or came after the end");
-    // One operation that fails changes nothing; several are undone by `feed`.
-    if (steps.length > 1) this.#patch = new Patch(this.value, this.#limits);
-    return this.#apply(steps);
+    return this.advance(steps);
   }
 
-  /** @param {any[]} steps */
-  #apply(steps) {
-    let [last, done, error, ended, isChanged] = [this.#last, this.#done, this.error, false, false];
+  /**
+   * Apply the steps of the next change, all or none; true if the value changed.
+   * @param {any[]} steps
+   */
+  advance(steps) {
+    if (steps.length === 0 || this.ended) refuse(steps, "is empty, or came after the end");
+    let { last, done, error } = this;
+    let [isChanged, ended] = [false, false];
+    // One operation that fails changes nothing. Several are applied to a copy.
+    const patch = steps.length === 1 ? this.#patch : new Patch(this.value, this.#limits);
     for (const item of steps) {
       const step = typeof item === "string" ? ["append", last, item] : item;
       const [name, argument] = Array.isArray(step) && !ended ? step : [];
-      if (name === undefined) refuse(step, "has something that is not an operation, or came after the end");
-      if (isOperation(step)) {
-        this.#patch.apply(step);
+      if (isOperation(step) && !ended) {
+        patch.apply(step);
         [last, isChanged] = [argument, true];
-        if (this.#ordered) done = [];
-      } else if (name === "done" && step.length === 2 && valueAt(this.value, argument) !== undefined) {
+      } else if (name === "done" && step.length === 2 && valueAt(patch.value, argument) !== undefined) {
         done = [...done, argument];
       } else if (name === "end" && step.length === 1) {
         ended = true;
       } else if (name === "error" && step.length === 2 && isError(argument)) {
         [ended, error] = [true, argument];
       } else {
-        refuse(name, "is not an operation, or does not fit the value");
+        refuse(name, "is not an operation, does not fit the value, or came after the end");
       }
     }
-    Object.assign(this, { n: this.n + 1, ended, error });
-    [this.#last, this.#done] = [last, done];
+    this.#patch = patch;
+    Object.assign(this, { n: this.n + 1, last, done, ended, error });
     return isChanged;
   }
 }
@@ -162,7 +163,7 @@ export function isError(error) {
 }
 
 /**
- * The value after each message that changed it. Messages are parsed; a `Response` or a stream of bytes is read
+ * Yield the value after each message that changed it. Messages are parsed; a `Response` or a stream of bytes is read
  * as lines or server-sent events. `SourceFailed` has the sender's error; messages that stop before the end are a `Gap`.
  * @template [T=any]
  * @param {AsyncIterable<any> | Iterable<any> | Response | ReadableStream<Uint8Array> | PromiseLike<Response>} messages
@@ -181,7 +182,7 @@ export async function* receive(messages, options) {
 }
 
 /**
- * The elements of a source; of a response or stream its bytes.
+ * Yield the elements of a source; of a response or stream its bytes.
  * @param {any} source
  * @returns {AsyncGenerator<any, void, undefined>}
  */
@@ -199,7 +200,7 @@ export async function* elementsOf(source) {
 }
 
 /**
- * The messages of a source. In bytes each is one line, in an event stream after `data:`.
+ * Yield the messages of a source. In bytes each is one line, in an event stream after `data:`.
  * @param {AsyncIterable<any>} elements
  */
 async function* decoded(elements) {

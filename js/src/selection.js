@@ -9,7 +9,7 @@ import { ANY_INDEX, fits, parsePath, parsePattern, shortPath } from "./paths.js"
 /** @import { Pattern } from "./paths.js" */
 
 /**
- * True if a value in this frame is at the path of the pattern.
+ * Return true if a value in this frame is at the path of the pattern.
  * @param {Frame | null} frame
  * @param {Pattern} pattern
  * @param {number} [length] of the pattern
@@ -82,7 +82,7 @@ export class StringSink {
 
   endDocument() {}
 
-  /** The pieces since the last call. */
+  /** Return the pieces since the last call. */
   take() {
     const pieces = this.#pieces;
     this.#pieces = [];
@@ -119,7 +119,7 @@ export class Selection extends ValueBuilder {
   #isBuilding = false;
   /** The offset of the value that is being built. */
   #start = 0;
-  // A value was there; the container of the first wildcard was; it had something in it; it was of another kind.
+  // Whether a value was found, the first wildcard's container was found, and had members; its kind if it is another.
   #isFound = false;
   #isReached = false;
   #hasMembers = false;
@@ -176,7 +176,7 @@ export class Selection extends ValueBuilder {
     if (this.frame === this.base) this.#end(offset + (text?.length ?? 0));
   }
 
-  /** The values since the last call. */
+  /** Return the values since the last call. */
   take() {
     const values = this.#values;
     this.#values = [];
@@ -200,7 +200,7 @@ export class Selection extends ValueBuilder {
   }
 
   /**
-   * A value begins: true if it is built, as a value that was requested or as a part of one.
+   * Begin a value; return true if it is built, as a selected value or as a part of one.
    * @param {string} kind
    * @param {Frame | null} frame
    * @param {number} offset

@@ -7,7 +7,7 @@ import { InvalidJSON, JsonrillError, LimitExceeded, SourceFailed, StreamClosed }
 import { Parser } from "./fragments.js";
 import { isObject, put } from "./parse/values.js";
 import { toPointer } from "./paths.js";
-import { elementsOf, isError } from "./receive.js";
+import { elementsOf, isError, Receiver } from "./receive.js";
 
 /** @typedef {import("./deltas.js").Operation} Operation */
 /** @typedef {import("./receive.js").Message} Message */
@@ -28,99 +28,91 @@ const EMPTY = { StartObject: {}, StartArray: [], StartString: "" };
  * document order. `numbered: false` leaves the numbers out, for transports that lose nothing.
  */
 export class Sender {
-  n = 0;
-  ended = false;
-  /** @type {any} */
-  #value = null;
-  /** @type {WireError | null} */
-  #error = null;
-  /** @type {string | null} */
-  #last = null;
-  /** @type {string[]} */
-  #done = [];
+  // What every receiver has.
+  #copy = new Receiver();
   #numbered;
-  #ordered;
   #copies;
 
   /** @param {SenderOptions} [options] */
   constructor({ numbered = true, ordered = false, frozen = false } = {}) {
+    this.#copy.ordered = ordered;
     this.#numbered = numbered;
-    this.#ordered = ordered;
     this.#copies = frozen ? new WeakMap() : undefined;
   }
 
+  get ended() {
+    return this.#copy.ended;
+  }
+
   /**
-   * The message for this state, null if nothing is new. `done` are JSON Pointers of values that are final from now
-   * on; a state that changes one of them is refused.
+   * Return the message for this state, null if nothing is new. `done` are JSON Pointers of values that are final from
+   * now on; a state that changes one of them is refused.
    * @param {any} state
    * @param {string[]} [done]
    * @returns {Message | null}
    */
   feed(state, done = []) {
-    if (this.ended) throw new StreamClosed();
+    const { n, value: old, done: known } = this.#copy;
     const value = plain(state, this.#copies);
-    const operations = this.n === 0 ? [] : compare(this.#value, value);
-    const changed = this.#done.find((mark) => compare(valueAt(this.#value, mark), valueAt(value, mark)).length > 0);
+    const changed = known.find((mark) => compare(valueAt(old, mark), valueAt(value, mark)).length > 0);
     if (changed !== undefined) throw new TypeError(`the state changes ${changed}, which is done`);
-    const marks = done.filter((pointer) => !this.#done.some((mark) => contains(mark, pointer)));
-    for (const mark of marks) if (valueAt(value, mark) === undefined) throw new TypeError(`there is no value at ${mark}`);
-    this.#done.push(...marks);
-    return this.write([...operations, ...marks.map((mark) => ["done", mark])], value);
+    const marks = done.filter((pointer) => !known.some((mark) => contains(mark, pointer)));
+    const operations = n === 0 ? [["set", "", value]] : compare(old, value);
+    return this.write([...operations, ...marks.map((mark) => ["done", mark])]);
   }
 
   /**
-   * The last message: everything is final, or `error` says why it is not.
+   * Return the last message: everything is final, or `error` says why it is not.
    * @param {WireError | Error | null} [error]
    * @returns {Message}
    */
   end(error = null) {
-    if (this.ended) throw new StreamClosed();
     const isForeign = error instanceof Error && !(error instanceof JsonrillError);
     const problem = error === null ? null : plain(isForeign ? new SourceFailed("the source failed") : error);
     if (problem !== null && !isError(problem)) throw new TypeError("an error has a code and a message");
-    [this.#error, this.ended] = [problem, true];
-    return /** @type {Message} */ (this.write([problem === null ? ["end"] : ["error", problem]], this.#value));
+    return /** @type {Message} */ (this.write([problem === null ? ["end"] : ["error", problem]]));
   }
 
   /** The message for a receiver that joins now; null before the first state. @returns {Message | null} */
   snapshot() {
-    const members = {
-      last: this.#last ?? undefined,
-      done: this.#done.length === 0 ? undefined : this.#done.slice(),
-      ordered: this.#ordered || undefined,
-      end: (this.ended && this.#error === null) || undefined,
-      error: this.#error ?? undefined,
+    const { n, value = null, last, done, ordered, ended, error } = this.#copy;
+    if (n === 0) return null;
+    return {
+      n,
+      value,
+      ...(last !== null && { last }),
+      ...(done.length > 0 && { done }),
+      ...(ordered && { ordered }),
+      ...(error === null ? ended && { end: true } : { error }),
     };
-    const present = Object.entries(members).filter(([, member]) => member !== undefined);
-    return this.n === 0 ? null : { n: this.n, value: this.#value, ...Object.fromEntries(present) };
   }
 
   /**
-   * The message with these operations, after which the value is `value`; null if there are none.
-   * @param {any[]} operations
-   * @param {any} value
+   * Return the message with these steps; null if there are none.
+   * @param {any[]} steps
    * @returns {Message | null}
    */
-  write(operations, value) {
-    this.#value = value;
-    if (this.n === 0) {
-      this.n = 1;
+  write(steps) {
+    if (this.ended) throw new StreamClosed();
+    if (steps.length === 0) return null;
+    let { last } = this.#copy;
+    this.#copy.advance(steps);
+    if (this.#copy.n === 1) {
+      this.#copy.last = null;
       return this.snapshot();
     }
-    if (operations.length === 0) return null;
-    this.n += 1;
-    const steps = operations.map((operation) => {
-      const isShort = operation[0] === "append" && operation[1] === this.#last;
-      if (isOperation(operation)) this.#last = operation[1];
-      return isShort ? operation[2] : operation;
+    const short = steps.map((step) => {
+      const isShort = step[0] === "append" && step[1] === last;
+      if (isOperation(step)) last = step[1];
+      return isShort ? step[2] : step;
     });
-    if (this.#numbered) return [this.n, ...steps];
-    return steps.length === 1 && typeof steps[0] === "string" ? steps[0] : steps;
+    if (this.#numbered) return [this.#copy.n, ...short];
+    return short.length === 1 && typeof short[0] === "string" ? short[0] : short;
   }
 }
 
 /**
- * A deep copy, as `JSON.stringify` would write it; but NaN, and what is too deep, is an error.
+ * Return a deep copy, as `JSON.stringify` would write it; but NaN, and what is too deep, is an error.
  * @param {any} value
  * @param {WeakMap<object, any>} [copies] copies of objects that do not change
  * @param {number} [levels]
@@ -144,7 +136,7 @@ function plain(value, copies, levels = LIMITS.depth) {
   return copy;
 }
 
-/** True if JSON has a member with this value. @param {any} value */
+/** Return true if JSON has a member with this value. @param {any} value */
 function isMember(value) {
   return value !== undefined && typeof value !== "function" && typeof value !== "symbol";
 }
@@ -152,7 +144,7 @@ function isMember(value) {
 // ---- difference ----
 
 /**
- * Operations that turn `old` into `fresh`; `applyDelta` is the inverse.
+ * Return the operations that turn `old` into `fresh`; `applyDelta` is the inverse.
  * @param {any} old
  * @param {any} fresh
  */
@@ -232,7 +224,7 @@ function isEqual(old, fresh) {
  * @returns {Operation[]}
  */
 function compareStrings(old, fresh) {
-  const isPair = LOW.test(fresh.charAt(old.length)); // perhaps with the end of `old`
+  const isPair = LOW.test(fresh.charAt(old.length)); // it may be a pair with the end of `old`
   if (fresh.startsWith(old) && !isPair) return [["append", "", fresh.slice(old.length)]];
   /** @type {any[]} Code points. */
   const [before, after] = SURROGATE.test(old + fresh) ? [Array.from(old), Array.from(fresh)] : [old, fresh];
@@ -247,7 +239,7 @@ function compareStrings(old, fresh) {
 }
 
 /**
- * Operations on a member or element as operations on its container.
+ * Turn operations on a member or element into operations on its container.
  * @param {string | number} key
  * @param {Operation[]} operations
  */
@@ -259,7 +251,7 @@ function inside(key, operations) {
 // ---- text ----
 
 /**
- * The operations of fragments. What is inside a value that begins here needs no operation of its own.
+ * Return the operations of fragments. What is inside a value that begins here needs no operation of its own.
  * @param {import("./fragments.js").Fragment[]} fragments
  */
 function operationsOf(fragments) {
@@ -296,30 +288,20 @@ function operationsOf(fragments) {
  */
 export async function* send(source, { states = false, numbered, ordered, frozen, ...options } = {}) {
   const sender = new Sender({ numbered, ordered: ordered || !states, frozen });
-  const parser = states ? undefined : new Parser(options);
+  const parser = new Parser(states ? {} : options);
   try {
     for await (const element of elementsOf(source)) {
-      const message = parser === undefined ? sender.feed(element) : written(sender, parser.feed(element));
+      const message = states ? sender.feed(element) : sender.write(operationsOf(parser.feed(element)));
       if (message !== null) yield message;
     }
-    const message = parser === undefined ? null : written(sender, parser.flush());
+    const message = states ? null : sender.write(operationsOf(parser.flush()));
     if (message !== null) yield message;
     yield sender.end();
   } catch (error) {
     const isText = error instanceof InvalidJSON || error instanceof LimitExceeded;
-    const message = isText && !sender.ended ? written(sender, error.fragments) : null;
+    const message = isText && !sender.ended ? sender.write(operationsOf(error.fragments)) : null;
     if (message !== null) yield message;
     if (!sender.ended) yield sender.end(/** @type {Error} */ (error));
     if (!isText) throw error;
   }
-}
-
-/**
- * The message for fragments; null if they change nothing.
- * @param {Sender} sender
- * @param {import("./fragments.js").Fragment[]} fragments
- */
-function written(sender, fragments) {
-  const operations = operationsOf(fragments);
-  return operations.length === 0 ? null : sender.write(operations, sender.n === 0 ? operations[0][2] : null);
 }

@@ -141,7 +141,7 @@ export function explain(error, head) {
  */
 
 /**
- * The growing value as `show` shows it. `withEnd`: also when nothing is new but that it is complete.
+ * Yield what `show` returns for the growing value. `withEnd`: also when the only news is that it is complete.
  * @param {Source} source
  * @param {(growing: Growing) => any} show
  * @param {ValuesOptions<any>} options
@@ -166,8 +166,8 @@ function grown(source, show, { schema, live = false, every = live ? 0 : FRAME, s
 }
 
 /**
- * The value as it grows, safe to keep: what does not change is the same object in the next value. With a schema,
- * the last one is what the schema makes of it.
+ * Yield the value as it grows, safe to keep: a part that does not change is the same object in the next value. With a
+ * schema, the last value is the schema's output.
  * @template [T=unknown]
  * @param {Source} source
  * @param {ValuesOptions<T>} [options]
@@ -178,7 +178,7 @@ export function values(source, options = {}) {
 }
 
 /**
- * The same as states: each value with what is complete in it.
+ * Yield the values with what is complete in each.
  * @template [T=unknown]
  * @param {Source} source
  * @param {ValuesOptions<T>} [options]
@@ -238,7 +238,7 @@ class FieldBuilder extends ValueBuilder {
 }
 
 /**
- * Name and value of each top-level field when it is complete; one that comes twice is yielded again. With a
+ * Yield the name and value of each top-level field when it is complete; a duplicate one is yielded again. With a
  * schema, the complete value is validated at the end.
  * @template [T=unknown]
  * @param {Source} source
@@ -257,8 +257,8 @@ export function fields(source, { schema, signal, ...parsing } = {}) {
 }
 
 /**
- * The text of one string as it grows: joined, the pieces are the field. When it is complete, the source is
- * closed, unless `readAll`. FieldNotFound at the end if it is missing or is not a string.
+ * Yield the pieces of one string as it grows. When it is complete, the source is closed, unless `readAll`.
+ * FieldNotFound is thrown at the end if it is missing or is not a string.
  * @param {Source} source
  * @param {string} field a path: `"answer"`, `"steps[0].title"`
  * @param {TextOptions & {readAll?: boolean}} [options]
@@ -269,7 +269,7 @@ export function text(source, field, { readAll = false, signal, ...parsing } = {}
   const take = () => {
     if (sink.isComplete && !readAll) {
       stage.isDone = true;
-      stage.error = null; // whatever is wrong behind it
+      stage.error = null; // errors after the string do not matter
     }
     return sink.take();
   };
@@ -282,8 +282,8 @@ export function text(source, field, { readAll = false, signal, ...parsing } = {}
 }
 
 /**
- * Each value at a path when it is complete; nothing else is kept. `"results"` and `"results[*]"` mean the elements
- * of that array. `limits.text` counts for each value, and a schema validates each.
+ * Yield each value at a path when it is complete; nothing else is kept. `"results"` and `"results[*]"` mean the
+ * elements of that array. `limits.text` counts for each value, and a schema validates each.
  * @template [T=unknown]
  * @param {Source} source
  * @param {string} field
@@ -320,7 +320,7 @@ async function* validatedEach(items, schema) {
 }
 
 /**
- * The fragments of a text, each as soon as it is certain.
+ * Yield the fragments of a text, each as soon as it is certain.
  * @param {Source} source
  * @param {TextOptions} [options]
  * @returns {AsyncGenerator<Fragment, void, undefined>}
@@ -331,7 +331,7 @@ export function fragments(source, { signal, ...parsing } = {}) {
 }
 
 /**
- * The value of one text that may be cut off anywhere; InvalidJSON if it cannot be JSON.
+ * Return the value of one text that may be cut off anywhere; InvalidJSON if it cannot be JSON.
  * @template [T=unknown]
  * @param {string | ArrayBuffer | ArrayBufferView} text
  * @param {ParserOptions} [options]

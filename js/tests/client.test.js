@@ -212,6 +212,13 @@ for (const [format, events] of Object.entries(FORMATS)) {
   });
 }
 
+test("of an entity that grows, all but the last value is complete", async () => {
+  const data = { title: "Tea", steps: [["boil"], ["st"]] };
+  const [state] = await opened([{ index: 0, status: "PARTIAL", data }]).catch(({ value }) => [value]);
+  const places = ["title", "steps[0]", "steps[1]", "steps[1][0]", "steps"];
+  assert.deepEqual(places.map(state.isComplete), [true, true, false, false, false]);
+});
+
 test("open keeps every entity of a stream of updates, however fast they come", async () => {
   const updates = Array.from({ length: 50 }, (_, index) => ({ index, status: "COMPLETED", data: index, entity: "n" }));
   const states = await opened(updates, { every: 16 });

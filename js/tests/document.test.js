@@ -20,7 +20,7 @@ const TEXTS = [
 ];
 const bytes = (text) => new TextEncoder().encode(text);
 
-/** The document after all pieces, and what showed after each. */
+/** Return the document after all pieces, and the value after each. */
 function read(pieces, options) {
   const document = new Document(options);
   const shown = pieces.map((piece) => (document.feed(piece), frozen(document.value)));
@@ -28,7 +28,7 @@ function read(pieces, options) {
   return { document, shown: [...shown, document.value] };
 }
 
-/** What is thrown; it must be one of ours. */
+/** Return what is thrown; it must be a JsonrillError. */
 function thrown(work) {
   try {
     work();
@@ -39,7 +39,7 @@ function thrown(work) {
   return null;
 }
 
-/** Can `value` become `final` by growing? */
+/** Return whether `value` can become `final` by growing. */
 function isPrefix(value, final) {
   if (typeof value === "string") return typeof final === "string" && final.startsWith(value);
   if (Array.isArray(value)) {
@@ -52,7 +52,7 @@ function isPrefix(value, final) {
 }
 
 for (const text of TEXTS) {
-  test(`any cutting gives what JSON.parse gives: ${JSON.stringify(text)}`, () => {
+  test(`P1, P2, P3: any cutting gives what JSON.parse gives: ${JSON.stringify(text)}`, () => {
     const final = JSON.parse(text);
     for (const cut of [...cuttings(text), ...cuttings(bytes(text))]) {
       const { document, shown } = read(cut);
@@ -121,6 +121,19 @@ test("an error says what, where and in which value, however the text is cut", ()
     assert.equal(error.expected, "a value");
     assert.deepEqual(error.path, ["a", 2]);
     assert.equal([...text][error.offset], "x");
+  }
+});
+
+test("an error names what the grammar allows at its place", () => {
+  for (const [text, message] of [
+    ["[1x", "expected ',' or ']' but got 'x' at character 2, in root[0]"],
+    ['{"a": -1.5e3x', "expected ',' or '}' but got 'x' at character 12, in root.a"],
+    ["1x", "expected the end of the text but got 'x' at character 1, in root"],
+    ["[1 2", "expected ',' or ']' but got '2' at character 3, in root"],
+    ["[trux", "expected 'true' but got 'x' at character 4, in root[0]"],
+    ["[1.]", "expected a digit but got ']' at character 3, in root[0]"],
+  ]) {
+    for (const cut of cuttings(text)) assert.equal(thrown(() => read(cut)).message, message);
   }
 });
 
@@ -235,7 +248,7 @@ test("random texts with random looks: values never change and share what is comp
   }
 });
 
-test("nothing but the documented errors, on any text", () => {
+test("P1, P3, P9: nothing but the documented errors, on any text and cutting", () => {
   const { below, pick } = chance(6);
   const parts = ['{"', '": ', ",", "[", "]", "}", '"', "\\", "\\u", "d83d", "1", "-", ".", "e", "tru", "e", "null", " ", "\n"];
   parts.push("😀", "\ud83d", "\ude00", "\x00", "\x1e", "é");
@@ -296,7 +309,7 @@ for (const [name, small, large, consume] of [
   ["deep nesting", deep(200_000), deep(400_000), live],
   ["value of a list of small items", `[{"a": [${items(2000)}, 1]}]`, `[{"a": [${items(4000)}, 1]}]`],
 ]) {
-  hard(`twice the text takes less than three times as long: ${name}`, () => {
+  hard(`P8: twice the text takes less than three times as long: ${name}`, () => {
     assert.ok(within(3, drip(small, consume), drip(large, consume)));
   });
 }

@@ -9,7 +9,7 @@ import { HARDER, cases, chance, cuttings, frozen, hard, within } from "./support
 const shown = (rebuilder) => rebuilder.value ?? null;
 const overTheWire = (fragments) => JSON.parse(JSON.stringify(fragments));
 
-/** Feed; was it refused? */
+/** Feed items; return the error if they are refused, else null. */
 function refusal(rebuilder, items) {
   try {
     rebuilder.feed(items);
@@ -85,7 +85,7 @@ test("a fragment has its path, what it carries and where its token began", () =>
   assert.ok(piece instanceof Fragment);
 });
 
-test("whenever one looks, values do not change and share what is complete", () => {
+test("values that were read do not change and share what is complete", () => {
   const { below } = chance(3);
   for (let turn = 0; turn < 60 * HARDER; turn += 1) {
     const rebuilder = new Rebuilder();
@@ -114,7 +114,7 @@ test("keys of every kind are own keys, and pollute nothing", () => {
   assert.equal({}.v, undefined);
 });
 
-test("whatever else comes is refused with a FragmentError, and changes nothing", () => {
+test("anything else is refused with a FragmentError, and changes nothing", () => {
   const junk = [undefined, 5, true, NaN, 10n, "x", {}, [[0]], { kind: "toString", path: "root" }, { kind: "", path: "root" }];
   junk.push({ path: "root", kind: ["StartObject"] }, { path: "root", kind: "CompleteNumber", textValue: "1e400", value: 5 });
   junk.push(
@@ -136,7 +136,7 @@ for (const [name, text] of [
   ["a string", (count) => `"${"abcd".repeat(count)}"`],
   ["a list", (count) => JSON.stringify(Array.from({ length: count }, (_, n) => ({ n })))],
 ]) {
-  hard(`linear: ${name}`, () => {
+  hard(`P8: linear: ${name}`, () => {
     const run = (count) => {
       const items = overTheWire(new Parser().feed(text(count)));
       return () => new Rebuilder().feed(items);

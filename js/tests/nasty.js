@@ -27,7 +27,7 @@ export const CLOSE = "event: CLOSE\ndata: [DONE]\n\n";
 /** An event as bytes. */
 export const event = (id, data = `data ${id}`) => `id: ${id}\ndata: ${data}\n\n`;
 
-/** Whole answers, one for each request; the last one again and again. */
+/** Whole answers, one for each request; the last one for all that follow. */
 export function answers(...list) {
   return (_, response, number) => {
     const { status = 200, headers = HEAD, body = "" } = list[Math.min(number, list.length - 1)];

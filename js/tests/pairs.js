@@ -1,6 +1,8 @@
 /** What reads each format of the server, for a browser: functions that return what they saw last. */
 
-import { createElement } from "react";
+import { useChat } from "@ai-sdk/react";
+import { DefaultChatTransport } from "ai";
+import { createElement, useEffect } from "react";
 import { createRoot } from "react-dom/client";
 import { content, open, openEvents, parts, receive, toolCalls, values } from "../src/index.js";
 import { useParts, useStream, useValue } from "../src/react.js";
@@ -42,6 +44,20 @@ window.readers = {
     for await (const part of parts(openEvents(url))) if (part.complete) list[part.index] = part;
     return texts(list);
   },
+  useChat: (url) =>
+    shown(
+      () => {
+        const { messages, sendMessage, status, error } = useChat({
+          transport: new DefaultChatTransport({ fetch: () => fetch(url) }),
+        });
+        useEffect(() => void sendMessage({ text: "Tea" }), []);
+        return { error, isLoading: messages.length === 0 || (status !== "ready" && status !== "error"), messages };
+      },
+      ({ messages }) =>
+        messages[1].parts
+          .filter(({ type }) => type !== "step-start")
+          .map(({ type, text, input }) => [type, type === "text" ? text : input]),
+    ),
   useValue: (url) => shown(() => useValue(url), value),
   useStream: (url) => shown(() => useStream(url), value),
   useParts: (url) =>

@@ -235,7 +235,7 @@ test("an error of the provider, of the server and of the response is thrown afte
   assert.deepEqual([error.status, /no such model/.test(error.message)], [404, true]);
 });
 
-test("a provider of one's own is a function from an event to statements", async () => {
+test("your own provider is a function from an event to statements", async () => {
   const provider = (event) => ("say" in event ? [{ kind: "text", text: event.say }] : []);
   const events = [{ say: "[1" }, { think: "x" }, { say: "]" }];
   assert.deepEqual((await all(content(events, { provider }))).items, ["[1", "]"]);
@@ -309,6 +309,21 @@ test("parts survive JSON: what is sent as parts is read as the same parts", asyn
   const shown = ({ kind, index, text, call }) => [kind, index, text, call?.args, call?.status];
   const lists = async (source) => (await all(partLists(source))).items.at(-1);
   assert.deepEqual((await lists(sent)).map(shown), (await lists(ANSWER)).map(shown));
+});
+
+test("news of a call that has ended begin no new turn, another part at its index does", async () => {
+  const kinds = async (...sent) => (await all(partLists(sent))).items.at(-1).map(({ kind, text }) => [kind, text]);
+  const call = { kind: "call", index: 0, delta: "{}", call: { id: "a", name: "f", status: "complete" } };
+  const said = { kind: "text", index: 0, delta: "Hi", complete: true };
+  assert.deepEqual(await kinds(call, { ...call, delta: "" }), [["call", "{}"]]);
+  assert.deepEqual(await kinds(call, { ...call, call: { ...call.call, id: "b" } }), [
+    ["call", "{}"],
+    ["call", "{}"],
+  ]);
+  assert.deepEqual(await kinds(said, said), [
+    ["text", "Hi"],
+    ["text", "Hi"],
+  ]);
 });
 
 test("partLists: all parts so far; what has not changed is the same object, and a call has its result", async () => {

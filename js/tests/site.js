@@ -1,6 +1,6 @@
 /**
- * A small site for a real browser: an empty page, the modules, and events of a server that is not
- * kind. `node site.js` prints its address. `/events?case=…` sends the ten events of one case.
+ * A small site for a real browser: an empty page, the modules, and events of a misbehaving server.
+ * `node site.js` prints its address. `/events?case=…` sends the ten events of one case.
  */
 
 import { createServer } from "node:http";
@@ -11,10 +11,10 @@ import { CLOSE, HEAD, cut, event } from "./nasty.js";
 import { ROOT } from "./support.js";
 
 const LAST = 10;
-/** How often each case was asked for. */
+/** How often each case was requested. */
 const asked = new Map();
 
-/** Events after this id: at most so many, from a little before it if need be. */
+/** At most `count` events after this id, or from a little before it. */
 const some = (after, count, before = 0) =>
   Array.from({ length: LAST }, (_, number) => number + 1)
     .filter((id) => id > after - before && id <= after + count)

@@ -72,7 +72,7 @@ test("a line and an event are bounded; what came before is not lost", () => {
   assert.throws(() => decoder.feed("\n"), LimitExceeded);
 });
 
-hard("linear: a long event in tiny pieces", () => {
+hard("P8: linear: a long event in tiny pieces", () => {
   const run = (count) => () => {
     const decoder = new SSEDecoder();
     decoder.feed("data: ");

@@ -210,7 +210,7 @@ for (const [name, make] of [
   ["a flat object", (count) => JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, at) => [`key${at}`, at])))],
   ["a long array", (count) => JSON.stringify(Array.from({ length: count }, (_, id) => ({ id })))],
 ]) {
-  hard(`values: four times the width takes less than nine times as long: ${name}`, async () => {
+  hard(`P8: values: four times the width takes less than nine times as long: ${name}`, async () => {
     const took = async (text) => {
       const start = process.cpuUsage();
       for await (const _ of values(by(4, text)));
@@ -303,7 +303,7 @@ test("any number of results in one piece", async () => {
   assert.equal(count, 120_000);
 });
 
-test("select keeps nothing: a document of 24 MB in 16 MB of memory", () => {
+test("P8: select keeps nothing: a document of 24 MB in 16 MB of memory", () => {
   const library = new URL("../src/index.js", import.meta.url);
   const script = `
     import { select } from ${JSON.stringify(library.href)};

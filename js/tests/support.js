@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-// Of the examples of a property so many are tried: a part, or with TEST_HARDER=1 many times more.
+// The part of a property's examples that is tried; TEST_HARDER=1 tries many times more.
 export const HARDER = ["", "0", undefined].includes(process.env.TEST_HARDER) ? 0.17 : 20;
 /** A test that `make hard` alone runs: those that compare times do. */
 export const hard = HARDER > 1 ? test : () => {};
@@ -77,7 +77,7 @@ export function within(bound, small, large) {
   return false;
 }
 
-/** A value and all that is in it cannot be changed from now on: who tries, throws. */
+/** Freeze a value and everything in it: an attempt to change it throws. */
 export function frozen(value) {
   const todo = [value];
   while (todo.length) {

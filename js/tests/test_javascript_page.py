@@ -73,7 +73,7 @@ def published(server: Server) -> str:
 
 
 def printed_by(blocks: list[Block]) -> list[tuple[Block, str]]:
-    """The ```js blocks, each with the ```text block that follows it."""
+    """Return the ```js blocks, each with the ```text block that follows it."""
     pairs = zip(blocks, [*blocks[1:], Block("", "", 0, None)], strict=True)
     return [
         (block, after.text if after.language == "text" else "")

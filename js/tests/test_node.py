@@ -23,7 +23,7 @@ def run(*command: str | Path, seconds: float = 900) -> subprocess.CompletedProce
 
 
 def in_node(*files: Path) -> subprocess.CompletedProcess[str]:
-    """The tests of these files, all in one process."""
+    """Run the tests of these files in one process."""
     program = "".join(f"await import({json.dumps(file.as_uri())});" for file in files)
     return run(need_command("node"), "--test-reporter=spec", "--input-type=module", "-e", program)
 

@@ -13,11 +13,18 @@ from typing import Any
 import pytest
 
 from support import ROOT, hard, need_command
-from support.markdown import read
+from support.markdown import Block, read
 from support.npm import TOOLS, installed, npm_package, npm_sizes, packed
 from support.npm import project as linked
 
 CONSUMER = ROOT / "js" / "tests" / "consumer"
+BLOCKS = read((ROOT / "docs" / "javascript.md").read_text("utf8")).blocks
+README = read((ROOT / "js" / "README.md").read_text("utf8")).blocks
+# What the page's snippet in TypeScript leaves out.
+FOR_SNIPPET = """import { toolCalls } from "jsonrill";
+declare const stream: Response;
+declare function find(query: string): void;
+"""
 
 
 def run(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -36,7 +43,7 @@ def tarball() -> Path:
 
 @pytest.fixture(scope="module")
 def project(tools: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A program's folder in which the package is installed, beside the tools."""
+    """Return a program's folder in which the package and the tools are installed."""
     folder = tmp_path_factory.mktemp("consumer")
     shutil.copytree(CONSUMER, folder, dirs_exist_ok=True)
     return linked(folder, tools)
@@ -73,6 +80,10 @@ def test_publint_and_attw_find_nothing(tools: Path, tarball: Path) -> None:
     assert checked.returncode == 0
 
 
+def joined(blocks: list[Block], language: str) -> str:
+    return "\n".join(block.text for block in blocks if block.language == language)
+
+
 def tsc(project: Path, *words: str) -> None:
     compiler = project / "node_modules" / "typescript" / "bin" / "tsc"
     options = ["--strict", "--noEmit", "--target", "es2022"]
@@ -88,8 +99,15 @@ def test_programs_in_typescript(project: Path, module: str) -> None:
     """What must be accepted is, with the types that it says; what must be refused is refused."""
     # The declarations of others take four times as long to check as the programs do.
     words = ("--module", module, "--types", "node", "--skipLibCheck")
-    programs = sorted(file.name for file in CONSUMER.glob("*.ts*"))
-    assert len(programs) == 4
+    (project / "from-docs.mts").write_text(FOR_SNIPPET + joined(BLOCKS, "ts"), "utf8")
+    for number, block in enumerate(block for block in README if block.language == "ts"):
+        (project / f"from-readme-{number}.mts").write_text(block.text, "utf8")
+    for name, blocks in (("from-docs.tsx", BLOCKS), ("from-readme.tsx", README)):
+        (project / name).write_text(joined(blocks, "tsx"), "utf8")
+    programs = sorted(
+        file.name for kind in ("*.ts", "*.tsx", "*.mts") for file in project.glob(kind)
+    )
+    assert len(programs) == 10, programs
     tsc(project, *words, "--jsx", "react-jsx", *programs)
 
 
@@ -102,14 +120,16 @@ def test_our_declarations_are_right_by_themselves(project: Path) -> None:
     tsc(project, "--module", "nodenext", "all.ts")
 
 
-@hard
 @pytest.mark.parametrize("name", ["react", "frameworks"])
 def test_frameworks(project: Path, name: str) -> None:
-    blocks = read((ROOT / "docs" / "javascript.md").read_text("utf8")).blocks
     for kind, file in (("Vue", "from-docs.vue.mjs"), ("Svelte", "from-docs.svelte")):
         reason = f"js/tests/test_npm.py runs it with {kind}"
-        [shown] = [block.text for block in blocks if block.skip == reason]
+        [shown] = [block.text for block in BLOCKS if block.skip == reason]
         (project / file).write_text(shown, "utf8")
+    esbuild = project / "node_modules" / "esbuild" / "bin" / "esbuild"
+    (project / "from-docs.tsx").write_text(joined(BLOCKS, "tsx"), "utf8")
+    out = "--outfile=from-docs.react.mjs"
+    assert run(esbuild, "from-docs.tsx", "--jsx=automatic", out, cwd=project).returncode == 0
     words = ("--conditions=browser", "--test", "--test-reporter=spec", f"{name}.test.mjs")
     done = run(need_command("node"), *words, cwd=project)
     assert done.returncode == 0, f"\n{done.stdout}{done.stderr}"

@@ -48,6 +48,7 @@ PAIRS: list[tuple[str, str, Any]] = [
     ("calls", "toolCalls", ["timer", ARGUMENTS, "complete"]),
     ("raw", "content", {"title": "Tea"}),
     *[(format, "parts", PARTS) for format in ("parts", "raw", "ai-sdk", "ag-ui")],
+    ("ai-sdk", "useChat", [*PARTS[:1], ["dynamic-tool", ARGUMENTS]]),
     *[(format, "useParts", PARTS) for format in ("parts", "raw", "ai-sdk", "ag-ui")],
 ]
 OF_EVENTS = ("calls", "raw", "parts", "ai-sdk", "ag-ui")
@@ -69,7 +70,7 @@ def http(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx2.Client]:
 
 @pytest.fixture(scope="module")
 def page(http: httpx2.Client, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    """A page of the server with the readers of pairs.js."""
+    """Yield a page of the server with the readers of pairs.js."""
     modules = installed(TOOLS, "npm") / "node_modules"
     bundle = tmp_path_factory.mktemp("bundle") / "pairs.js"
     command: list[str | Path] = [modules / ".bin" / "esbuild", ROOT / "js" / "tests" / "pairs.js"]
@@ -89,7 +90,7 @@ def page(http: httpx2.Client, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 
 def read(page: Page, http: httpx2.Client, format: str, reader: str) -> Any:
-    """What a reader makes of a stream that is published and closed while it reads."""
+    """Return what a reader shows of a stream that is published and closed while it reads."""
     text = json.dumps(RECIPE, ensure_ascii=False)
     pieces = [text[at : at + 5] for at in range(0, len(text), 5)]
     kind, records = ("events", EVENTS) if format in OF_EVENTS else ("text", pieces)
@@ -98,7 +99,6 @@ def read(page: Page, http: httpx2.Client, format: str, reader: str) -> Any:
     body = "".join(json.dumps(record) + "\n" for record in records)
     headers = {"content-type": "application/x-ndjson"}
     http.post(f"{path}/events", content=body, headers=headers).raise_for_status()
-    page.wait_for_timeout(50)
     http.post(f"{path}/close").raise_for_status()
     return page.evaluate("window.seen")
 

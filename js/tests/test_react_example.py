@@ -33,7 +33,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def serving(
     page: Path, folder: Path, port: int, store: str, pace: float = PACE
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """The app of the example, until the end."""
+    """Serve the example app until the end of the block."""
     settings = {"PORT": str(port), "PAGE": str(page), "PACE": str(pace), "STORE": store}
     environment = {**os.environ, **settings, "PYTHONPATH": PYTHONPATH}
     with open(folder / "log", "ab") as log:
@@ -67,7 +67,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def page(browser: Browser, url: str) -> Iterator[Page]:
-    """The page of the example; an error that the browser reports fails the test."""
+    """Yield the example's page; an error that the browser reports fails the test."""
     expect.set_options(timeout=1000 * SECONDS)
     context = browser.new_context(viewport={"width": 1000, "height": 620})
     opened = context.new_page()
@@ -86,15 +86,15 @@ def page(browser: Browser, url: str) -> Iterator[Page]:
 
 
 def test_a_trip_grows_and_survives_a_reload(page: Page) -> None:
-    output, days, cards = (page.locator(it) for it in ("output", ".day", ".card"))
+    output, days, cards = (page.locator(item) for item in ("output", ".day", ".card"))
     page.get_by_role("button", name="Plan").click()
     expect(output).to_have_text("streaming")
     expect(days.nth(1).locator("li")).not_to_have_count(0)
-    # It is half: something is missing, and the form waits.
+    # Half of the answer is there, and the form is disabled.
     assert days.count() < 4 and cards.count() == 0
     expect(page.get_by_role("button", name="Plan")).to_be_disabled()
     page.reload()
-    # What was there is there again at once, and it goes on.
+    # The page shows again what it had, and continues.
     expect(days.nth(1)).to_contain_text("Luzern")
     expect(page.locator("article")).to_have_attribute("aria-busy", "true")
     page.wait_for_function("document.querySelectorAll('.card')[1]?.innerText.includes('train')")
@@ -106,7 +106,7 @@ def test_a_trip_grows_and_survives_a_reload(page: Page) -> None:
     expect(cards).to_have_count(3)
     expect(cards.first).to_contain_text("booked: hotel in Zürich on 2027-05-03")
     page.reload()
-    # A run that has ended is read again.
+    # The page reads a run that has ended again.
     expect(output).to_have_text("complete")
     expect(page.locator("article")).to_have_attribute("aria-busy", "false")
     assert page.locator("main").inner_text() == text
@@ -130,7 +130,7 @@ def test_a_trip_is_stopped_and_another_begins(page: Page) -> None:
 
 @hard
 def test_a_server_that_is_killed(browser: Browser, built: Path, tmp_path: Path) -> None:
-    """The page says so, goes on with what the next server has, and offers to try again."""
+    """The page reports it, continues from the next server's log, and offers to try again."""
     expect.set_options(timeout=1000 * SECONDS)
     port, store = free_port(), f"sqlite:///{tmp_path}/trips.db"
     page = browser.new_page()

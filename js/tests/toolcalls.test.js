@@ -108,7 +108,7 @@ test("a loop that runs a tool when its call is complete runs it once", async () 
   }
 });
 
-test("of ended messages so many are kept, and memory stays flat", () => {
+test("`keep` bounds how many ended messages are kept, and memory stays flat", () => {
   const calls = new ToolCalls({ keep: 4 });
   for (let turn = 0; turn < 2000; turn += 1) {
     const who = { tool_call_id: `c${turn}`, index: 0 };
@@ -120,8 +120,22 @@ test("of ended messages so many are kept, and memory stays flat", () => {
     });
     assert.ok(calls.calls.length <= 5);
   }
+  calls.flush();
+  assert.equal(calls.calls.length, 4);
   const known = Array.from({ length: 2000 }, (_, turn) => calls.get(`c${turn}`));
   assert.ok(known.filter((call) => call !== null).length <= 5);
+});
+
+test("calls beyond the limit end with an error that names it", () => {
+  const calls = new ToolCalls();
+  const feed = (index, fields) => calls.feed(update({ index, ...fields }));
+  const numbers = Array.from({ length: 10_100 }, (_, number) => number);
+  const begun = numbers.flatMap((number) => feed(number, { tool_call_id: `c${number}`, function_name: "f", function_args: "{" }));
+  const refused = begun.filter(({ error }) => error !== null);
+  assert.equal(refused.length, 100);
+  assert.ok(refused.every(({ error }) => error.code === "LIMIT_EXCEEDED" && error.limit === "calls"));
+  for (const number of numbers) feed(number, { function_args: "}", status: "complete" });
+  assert.equal(calls.calls.filter(({ status }) => status === "complete").length, 10_000);
 });
 
 test("nothing is thrown on any event", () => {

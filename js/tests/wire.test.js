@@ -47,7 +47,7 @@ for (const { name, steps } of ["conversations", "depth", "surrogates"].flatMap((
 }
 
 for (const { name, deltas, data } of cases("wire/updates.json")) {
-  test(`deltas of updates: ${name}`, () => {
+  test(`P7: the deltas of updates give their data: ${name}`, () => {
     assert.deepEqual(
       deltas.reduce((value, delta) => applyDelta(frozen(value), frozen(delta)), null),
       data,
@@ -87,7 +87,7 @@ test("P12: a receiver at n has the value of the sender at n", () => {
   }
 });
 
-test("P12 for text, however it is cut", async () => {
+test("P12: text arrives whole, however it is cut", async () => {
   const random = chance(13);
   for (let round = 0; round < 300 * HARDER; round += 1) {
     const value = randomValue(random);
@@ -99,7 +99,7 @@ test("P12 for text, however it is cut", async () => {
   }
 });
 
-test("the difference of any two values", () => {
+test("P7: the difference of any two values makes one of them the other", () => {
   const random = chance(14);
   for (let round = 0; round < 3000 * HARDER; round += 1) {
     const [old, fresh] = [copy(randomValue(random)), copy(randomValue(random))];

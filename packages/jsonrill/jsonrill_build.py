@@ -13,7 +13,7 @@ CYTHON = (3, 3)
 
 
 def is_pure() -> bool:
-    """True if whoever installs does not want anything compiled."""
+    """Return True if the environment asks for a build without compiled modules."""
     return os.environ.get("JSONRILL_PURE", "0") not in ("", "0")
 
 

@@ -20,7 +20,7 @@ function read(text, size, many = false) {
   return outline;
 }
 
-/** The value that the nodes show at a moment. */
+/** Return the value that the nodes show at a moment. */
 function shown(outline, node, offset) {
   const children = node.children.slice(0, node.count(offset));
   if (node.kind === "array") return children.map((child) => shown(outline, child, offset));

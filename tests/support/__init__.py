@@ -1,4 +1,4 @@
-"""What several test files share: where data lies, ways to cut a text, how hard to try.
+"""Helpers that several test files share: paths, ways to cut a text, numbers of examples.
 
 Cuttings work on `str` and on `bytes`, and joining the pieces always gives the text back.
 """
@@ -34,9 +34,9 @@ def _asked_for(name: str) -> bool:
 
 # `make hard` sets this.
 HARDER = _asked_for("TEST_HARDER")
-# Of the examples of a property so many are tried: a part in `make test`, fewer in `make quick`.
-TIMES = 20.0 if HARDER else 0.1 if _asked_for("TEST_QUICK") else 0.17
-# A busy machine may take so many times as long as the documentation says; `make hard` may not.
+# The part of a property's examples that is tried: some in `make test`, fewer in `make quick`.
+TIMES = 20.0 if HARDER else 0.05 if _asked_for("TEST_QUICK") else 0.17
+# How many times longer than documented something may take on a busy machine; not in `make hard`.
 SLACK = 1 if HARDER else 12
 # `hard` marks a test that only `make hard` runs. `@few(3)` marks a test whose cases run the same
 # lines: `make test` runs three of them.
@@ -45,12 +45,12 @@ few = pytest.mark.few
 
 
 def cases(name: str) -> Any:
-    """A file of cases/, which the tests in JavaScript may read too."""
+    """Return a file of cases/, which the tests in JavaScript may read, too."""
     return json.loads((CASES / name).read_text("utf8"))
 
 
 def need_command(command: str, places: str = "") -> str:
-    """The path of a program from tools/system_parts.py; without it: skip, but fail in CI.
+    """Return the path of a program from tools/system_parts.py; without it skip, but fail in CI.
 
     `places` is a pattern of folders in which it may be, if it is not on PATH.
     """
@@ -61,12 +61,12 @@ def need_command(command: str, places: str = "") -> str:
 
 
 def examples(count: int) -> settings:
-    """A decorator for a property with `count` examples."""
+    """Return a decorator for a property with `count` examples."""
     return settings(max_examples=tries(count))
 
 
 def tries(count: int) -> int:
-    """How many of `count` examples are tried in this run: more than that in `make hard`."""
+    """Return how many of `count` examples this run tries; `make hard` tries more than that."""
     return max(1, round(count * TIMES))
 
 
@@ -93,23 +93,23 @@ def at(places: list[int], text: AnyStr) -> list[AnyStr]:
 
 
 def at_random(text: AnyStr, seed: int = 0) -> list[AnyStr]:
-    """About every fourth place, some of them twice; the same for the same text and seed."""
+    """Cut at about every fourth place, at some twice; the seed and the text decide where."""
     chance = random.Random(f"{seed} {text!r}")
     return at([chance.randint(0, len(text)) for _ in range(len(text) // 4)], text)
 
 
 def cuttings(text: AnyStr) -> Iterator[list[AnyStr]]:
-    """Each of the four standard cuttings: whole, by character, by threes, at random."""
+    """Yield the four standard cuttings: whole, by character, by threes, at random."""
     for cut in (whole, by_character, by_threes, at_random):
         yield cut(text)
 
 
 def pieces(text: AnyStr) -> st.SearchStrategy[list[AnyStr]]:
-    """A strategy: any cutting of this text, shrinking towards the whole."""
+    """Return a strategy for any cutting of this text, which shrinks towards the whole."""
     places = st.lists(st.integers(0, len(text)), max_size=max(4, len(text) // 2))
     return places.map(lambda cuts: at(cuts, text))
 
 
 def numbered(seq: int, producer: str = "p", epoch: int = 0) -> dict[str, str]:
-    """The headers of a producer's request number `seq`, counted from 0."""
+    """Return the headers of a producer's request number `seq`, counted from 0."""
     return {"producer-id": producer, "producer-epoch": str(epoch), "producer-seq": str(seq)}

@@ -1,4 +1,4 @@
-"""ASGI applications: asked without a network, or served on loopback, here or as a process."""
+"""ASGI applications: called without a network, or served on loopback, here or in a process."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ TESTS = Path(__file__).resolve().parent.parent
 
 @asynccontextmanager
 async def served(app: Any, *, lifespan: str = "auto") -> AsyncIterator[str]:
-    """The URL of an application that is served in this event loop."""
+    """Serve an application in this event loop and yield its URL."""
     config = uvicorn.Config(app, port=0, log_config=None, lifespan=lifespan, ws="none")  # type: ignore[arg-type]
     server = uvicorn.Server(config)
     # Signals are for the tests.

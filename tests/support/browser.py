@@ -15,7 +15,7 @@ FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-backgroun
 
 @contextmanager
 def launched(*flags: str) -> Iterator[Browser]:
-    """A Chromium without windows, which takes half the processor time; or the whole of it."""
+    """Yield Chromium's headless shell, which takes half the processor time, or else Chromium."""
     command = shutil.which("chromium-headless-shell") or need_command("chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=command, args=[*FLAGS, *flags])

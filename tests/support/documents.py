@@ -1,4 +1,4 @@
-"""JSON to test with: values, the many ways to write each one, ways to spoil it, and who is right.
+"""JSON to test with: values, the many ways to write each one, ways to spoil it, and oracles.
 
 `json.loads` judges whole texts. `growth` is the specification of what a growing value shows after
 every single character, computed from the tokens that were written and not by parsing.
@@ -18,7 +18,7 @@ from jsonrill import Document, Fragment, InvalidJSON, LimitExceeded, Parser, Reb
 from jsonrill.jsontext import dumps
 from jsonrill.paths import Path
 
-# Characters at which something happens in some part of the code.
+# Characters that some part of the code treats in its own way.
 ODD = (
     '"\\/\b\f\n\r\t\x00\x1f\x7f\x80\xa0\u2028\u3000\ufeff\ufffd\uffff\U0001f600\U0010ffff aé0{}[],:'
 )
@@ -32,7 +32,7 @@ SPACE = st.sampled_from(["", "", "", " ", "\n", "\t", "\r\n  "])
 characters = st.one_of(
     st.sampled_from(ODD), st.characters(exclude_categories=["Cs"]), st.characters(codec="ascii")
 )
-# A lone surrogate before another would be written as a pair: one, and something else after it.
+# Two lone surrogates in a row would be one pair when written, so `strings` puts "." between them.
 strings = st.one_of(
     st.text(characters, max_size=8),
     st.builds("{}{}.{}".format, st.text(characters, max_size=3), st.sampled_from(LONE), st.text()),
@@ -54,11 +54,11 @@ values = st.recursive(
 
 
 def escaped(char: str, style: int) -> str:
-    """One way to write a character of a string; by style 0 the shortest that JSON allows."""
+    """Return one way to write a character of a string; style 0 is the shortest that JSON allows."""
     if style == 2 and char in SHORT:
         return SHORT[char]
     must = char in '"\\' or char < " "
-    # Unescaped, a lone surrogate is not text that anybody can send.
+    # A lone surrogate cannot be sent unescaped.
     if not must and not "\ud800" <= char <= "\udfff" and style in (0, 2):
         return char
     if must and style == 0 and char in SHORT:
@@ -84,7 +84,7 @@ def number_tokens(draw: st.DrawFn, number: int | float) -> str:
 
 @st.composite
 def tokens(draw: st.DrawFn, value: Any) -> list[str]:
-    """The tokens of one way to write `value`, white space included."""
+    """Return the tokens of one way to write `value`, white space included."""
     written: list[str] = []
 
     def write(value: Any) -> None:
@@ -118,7 +118,7 @@ def tokens(draw: st.DrawFn, value: Any) -> list[str]:
 
 @st.composite
 def texts(draw: st.DrawFn) -> str:
-    """A valid JSON text, sometimes with a key twice, sometimes long enough for a quicker way."""
+    """Draw a valid JSON text, sometimes with a duplicate key, sometimes long enough for `scan`."""
     text = "".join(draw(tokens(draw(values))))
     match draw(st.integers(0, 9)):
         case 0:
@@ -134,7 +134,7 @@ strange = st.one_of(st.text(max_size=1), st.sampled_from(["NaN", "-Infinity", "n
 
 @st.composite
 def spoiled(draw: st.DrawFn) -> str:
-    """A text that was valid before something happened to it; now and then it still is."""
+    """Draw a valid text with one or two changes, which may leave it valid."""
     text = draw(texts())
     for _ in range(draw(st.integers(1, 2))):
         at = draw(st.integers(0, len(text)))
@@ -158,12 +158,12 @@ def refused(constant: str) -> Any:
 
 
 def loads(text: str) -> Any:
-    """What the standard library says; but NaN and Infinity are not JSON."""
+    """Decode with the standard library, but refuse NaN and Infinity."""
     return json.loads(text, parse_constant=refused)
 
 
 class Merged(NamedTuple):
-    """A fragment laid open, its offset included."""
+    """All fields of a fragment, its offset included."""
 
     kind: str
     path: Path
@@ -173,10 +173,10 @@ class Merged(NamedTuple):
 
 
 def merged(fragments: Iterable[Fragment]) -> list[Merged]:
-    """Fragments with adjoining PartialStrings joined: what no cutting may change."""
+    """Join adjoining PartialStrings: the result must not depend on the cutting."""
     joined: list[Merged] = []
     for fragment in fragments:
-        # repr tells 1 from 1.0 and True, which == does not.
+        # repr distinguishes 1, 1.0 and True, and == does not.
         text, value = fragment.text, repr(fragment.value)
         if fragment.kind == "PartialString" and joined and joined[-1].kind == "PartialString":
             text = f"{joined.pop().text}{text}"
@@ -185,7 +185,7 @@ def merged(fragments: Iterable[Fragment]) -> list[Merged]:
 
 
 class Outcome(NamedTuple):
-    """All that a parser has to say about a text."""
+    """The results of parsing a text."""
 
     fragments: list[Merged]
     error: tuple[Any, ...] | None
@@ -210,12 +210,12 @@ def outcome(pieces: Iterable[str | bytes], **options: Any) -> Outcome:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Equal in value, type and the order of keys, which == does not look at."""
+    """Return whether two values are equal in contents, types and order of keys."""
     return repr(one) == repr(other)
 
 
 def is_prefix(part: Any, whole: Any, *, numbers_grow: bool = False) -> bool:
-    """P2: strings only grow, arrays only at the end, keys are whole, all else is final.
+    """Return whether P2 holds: strings and arrays only grow, keys are whole, all else is final.
 
     With `numbers_grow` a number at the end may still become any other.
     """
@@ -255,7 +255,7 @@ MAY_BECOME_LOW = re.compile(r"(\\(u([dD]([c-fC-F][0-9a-fA-F]?)?)?)?)?")
 
 
 def shown(source: str) -> str:
-    """What of a string may be shown when `source` has come after its opening quote."""
+    """Return what may be shown of a string when `source` has come after its opening quote."""
     at, text = 0, ""
     while unit := UNIT.match(source, at):
         if HIGH.fullmatch(unit.group()) and MAY_BECOME_LOW.fullmatch(source, unit.end()):
@@ -320,7 +320,7 @@ class _Grower:
 
 
 def growth(tokens: Iterable[str]) -> Iterator[Growth]:
-    """What a growing value must show after each character of these tokens, and at the end."""
+    """Yield what a growing value must show after each character of these tokens, and at the end."""
     grow = _Grower()
     before = ""
     for token in tokens:

@@ -75,25 +75,25 @@ def _outdent(line: str, width: int) -> str:
 
 
 def _skip_reason(prose: list[str]) -> str | None:
-    """The reason in the comment that stands right before a block, if there is one."""
+    """Return the reason in the comment right before a block, if there is one."""
     before = next((line for line in reversed(prose) if line.strip()), "")
     comment = SKIP.fullmatch(before.strip())
     return comment["reason"] if comment else None
 
 
 def links(page: Page) -> list[str]:
-    """Where the page points within the repository: other pages, their headings, files."""
+    """Return the links of a page into the repository: other pages, their headings, files."""
     targets = [link["target"] for link in LINK.finditer(CODE.sub("", page.prose))]
     return [target for target in targets if not re.match(r"[a-z][a-z0-9+.-]*:", target)]
 
 
 def anchors(page: Page) -> set[str]:
-    """The names of the headings as GitHub makes them; the second of a name gets -1."""
+    """Return the headings' anchors as GitHub makes them; a repeated one gets -1."""
     seen: dict[str, int] = {}
     names = set()
     for line in page.prose.splitlines():
         if heading := HEADING.match(line):
-            # Of a link only its text counts, of code only what it says.
+            # A link counts by its text, code without its backticks.
             title = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading["title"]).lower()
             slug = re.sub(r"[^\w\- ]", "", title).replace(" ", "-")
             count = seen[slug] = seen.get(slug, -1) + 1
@@ -102,7 +102,7 @@ def anchors(page: Page) -> set[str]:
 
 
 def broken(target: str, file: Path) -> str | None:
-    """What is wrong with a link found in `file`, or None."""
+    """Return what is wrong with a link in `file`, or None."""
     name, _, anchor = target.partition("#")
     there = file.parent / name if name else file
     if not there.exists():
@@ -113,13 +113,13 @@ def broken(target: str, file: Path) -> str | None:
 
 
 def compiled(source: str, where: str, line: int) -> Any:
-    """Code whose traceback names the page and the line in it."""
+    """Compile code whose traceback names the page and the line in it."""
     flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     return compile("\n" * (line - 1) + source, where, "exec", flags, dont_inherit=True)
 
 
 def run_script(block: Block, where: str, names: dict[str, Any]) -> str:
-    """What the block prints."""
+    """Run a block and return what it prints."""
     code = compiled(block.text, where, block.line)
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         result = eval(code, names)
@@ -141,9 +141,9 @@ class Step(NamedTuple):
 
 
 def pages() -> list[str]:
-    """The names of the tutorial's pages in the order of the site."""
+    """Return the names of the tutorial's pages in the order of the site."""
     listed = re.findall(r"^ +- .*: tutorial/(\S+)$", (ROOT / "mkdocs.yml").read_text("utf8"), re.M)
-    assert sorted(listed) == sorted(it.name for it in TUTORIAL.glob("*.md"))
+    assert sorted(listed) == sorted(item.name for item in TUTORIAL.glob("*.md"))
     return listed
 
 
@@ -154,7 +154,7 @@ def steps(page: str) -> Iterator[Step]:
         if block.file:
             yield Step(where, block.text, block.file)
         elif block.language == "console":
-            *commands, last = [it.removeprefix("$ ") for it in block.text.splitlines()]
+            *commands, last = [item.removeprefix("$ ") for item in block.text.splitlines()]
             yield from (Step(where, command) for command in commands)
             after = blocks[at + 1] if at + 1 < len(blocks) else None
             shown = after.text if after and after.language == "text" else None

@@ -21,7 +21,7 @@ TOOLS = ROOT / "tools" / "npm"
 
 
 def tool(name: str) -> Any:
-    """A script of tools/, as a module."""
+    """Import a script of tools/."""
     spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -65,7 +65,7 @@ def installed(source: Path, name: str) -> Path:
 
 
 def packed() -> Path:
-    """Our package as it would be published, made once for each state of what is in it."""
+    """Return our package as it would be published; it is made again only if a file has changed."""
     installed(TOOLS, "npm")
     npm = need_command("npm")
     sources = [SCRIPT, LIBRARY / "__init__.py"]
@@ -88,7 +88,7 @@ def packed() -> Path:
 
 
 def project(folder: Path, modules: Path) -> Path:
-    """A program's folder in which our package is installed, beside those in `modules`."""
+    """Install our package and those in `modules` in a program's folder."""
     ours = folder / "node_modules"
     ours.mkdir()
     for name in modules.iterdir():
@@ -101,7 +101,7 @@ def project(folder: Path, modules: Path) -> Path:
 
 
 def built_page(example: Path, folder: Path) -> Path:
-    """The page of an example with React, made by Vite in this folder; its types are checked."""
+    """Check the types of an example with React, and build its page with Vite in this folder."""
     made = shutil.ignore_patterns("node_modules", "dist")
     shutil.copytree(example / "web", folder, dirs_exist_ok=True, ignore=made)
     # The tools have the packages of the examples: nothing is installed twice.

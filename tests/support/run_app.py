@@ -22,18 +22,18 @@ from jsonrill_server import Run, Runs, StoreUnavailable
 
 
 def events(key: str, count: int) -> list[Any]:
-    """What the run under this key logs: of every third a provider's events, else pieces of text."""
+    """Return what a run logs: pieces of text, or for every third run a provider's events."""
     number = int(key.rpartition("-")[2])
     if number % 3 == 2:
         return [_chunk(at, count) for at in range(count)]
     pieces = [json.dumps({"run": number, "at": at, "text": "é" * (at % 9)}) for at in range(count)]
-    return [("[" if not at else ",") + it for at, it in enumerate(pieces[:-1])] + [
+    return [("[" if not at else ",") + item for at, item in enumerate(pieces[:-1])] + [
         f",{pieces[-1]}]"
     ]
 
 
 def _chunk(at: int, count: int) -> dict[str, Any]:
-    """A chunk of an OpenAI answer: text, then the arguments of a call in pieces, then its end."""
+    """Return a chunk of an OpenAI answer: text, then pieces of a call's arguments, then its end."""
     delta: dict[str, Any] = {"content": f"{at} "}
     if at == count // 2:
         function = {"name": "f", "arguments": "["}
@@ -55,7 +55,7 @@ async def paced(key: str, count: int, pause: float, first: int = 0) -> AsyncIter
 
 
 def count(run: Run) -> AsyncIterator[Any]:
-    """What the run yields after what is logged."""
+    """Return what follows the records that are logged."""
     _, size, pause, _ = run.key.split("-")
     return paced(run.key, int(size), float(pause), len(run.events))
 
@@ -70,7 +70,7 @@ runs = Runs(
 
 
 async def start(request: Request) -> Response:
-    """The key says what is counted: run-COUNT-PAUSE-NUMBER."""
+    """Start a run whose key says what it counts: run-COUNT-PAUSE-NUMBER."""
     key = request.path_params["key"]
     _, size, pause, _ = key.split("-")
     source: Any = "count"
@@ -92,7 +92,7 @@ async def cancel(request: Request) -> Response:
     return JSONResponse({"cancelled": await runs.cancel(request.path_params["key"])})
 
 
-# A page that keeps what it has read across reloads, as one would that shows an answer.
+# A page that keeps what it has read across reloads, as a chat page would.
 PAGE = """<!doctype html><title>run</title><script>
 const kept = JSON.parse(sessionStorage.kept ?? '{"after": "0", "seen": []}');
 let ends = 0;
@@ -112,7 +112,7 @@ async def page(request: Request) -> Response:
 
 
 async def unavailable(request: Request, error: Exception) -> Response:
-    """A store that is halted for longer than `Runs` waits for it."""
+    """Report a store that is halted for longer than `Runs` waits."""
     return Response(str(error), 503)
 
 

@@ -31,7 +31,7 @@ sources = pytest.mark.parametrize("source", [as_list, as_generator, as_async])
 
 
 def collect(stream: Any) -> tuple[list[Any], Exception | None]:
-    """All that a stream yields, deep as it was then, and the error that ended it."""
+    """Return deep copies of everything that a stream yields, and the error that ended it."""
     items: list[Any] = []
 
     async def drain(stream: AsyncIterable[Any]) -> None:

@@ -36,7 +36,7 @@ export class ValueBuilder {
   /** The text of the open string. */
   openText = "";
   isInString = false;
-  /** The frame around the value: null, or of a part of a document the frame that it is in. @type {Frame | null} */
+  /** The frame around the value; null if the value is the whole document. @type {Frame | null} */
   base = null;
   // The copy that `value` returned, and its version.
   /** @type {any} */
@@ -118,7 +118,7 @@ export class ValueBuilder {
     this.isDone = true;
   }
 
-  /** Put a value where the frame is at. @param {any} value */
+  /** Put a value at the frame's position. @param {any} value */
   replace(value) {
     this.version += 1;
     this.#place(this.frame, value);
@@ -187,7 +187,7 @@ export class GrowingValue {
   }
 
   /**
-   * True if there is a value at `path`, by default at the root, and it is complete.
+   * Return true if there is a value at `path`, by default at the root, and it is complete.
    * @param {Path | string} [path]
    */
   isComplete(path = []) {

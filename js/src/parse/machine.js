@@ -80,7 +80,7 @@ export class Frame {
 }
 
 /**
- * The keys and indices from the root to what a frame is at.
+ * Return the keys and indices from the root to what a frame is at.
  * @param {Frame | null | undefined} frame
  * @returns {Path}
  */
@@ -121,7 +121,7 @@ const ESCAPE_START = /\\u[0-9a-fA-F]{0,3}|\\/y;
 const PAIRS = /[\ud800-\udbff][\udc00-\udfff]/g;
 
 /**
- * The default limits, overridden by the given ones.
+ * Return the default limits, overridden by the given ones.
  * @param {Limits} [limits]
  */
 function checkLimits(limits = {}) {
@@ -133,7 +133,7 @@ function checkLimits(limits = {}) {
   return { ...LIMITS, ...limits };
 }
 
-/** True if the first half of a surrogate pair is at the end. @param {string} text */
+/** Return true if the first half of a surrogate pair is at the end. @param {string} text */
 function endsInHalf(text) {
   const last = text.charCodeAt(text.length - 1);
   return last >= 0xd800 && last < 0xdc00;
@@ -323,7 +323,7 @@ export class Machine {
     return pos + 1;
   }
 
-  /** True if this bracket may close the open container now. @param {number} c */
+  /** Return true if this bracket may close the open container now. @param {number} c */
   #closes(c) {
     if (this.#state === AFTER) return c === (this.#frame?.isObject ? 125 : 93);
     return c === 125 && this.#state === FIRST_KEY;
@@ -429,7 +429,7 @@ export class Machine {
   }
 
   /**
-   * The escape at `pos`; null if it is wrong, or if it is incomplete and therefore held. An incomplete one is an
+   * Return the escape at `pos`; null if it is wrong, or if it is incomplete and therefore held. An incomplete one is an
    * escape if it continues like the longest.
    * @param {string} text
    * @param {number} pos
@@ -502,7 +502,7 @@ export class Machine {
     return literal === undefined ? EXPECTED[this.#state] : quoted(literal[0]);
   }
 
-  /** The position of an error; closes the stream. @param {number} offset */
+  /** Close the stream and return the position of its error. @param {number} offset */
   #position(offset) {
     const state = this.#state;
     const inValue = state <= FIRST_ELEMENT || state === COLON || state === STRING || state === DIGITS;
@@ -524,7 +524,7 @@ export class Machine {
   }
 
   /**
-   * The error of a text that stopped early.
+   * Return the error of a text that stopped early.
    * @param {typeof InvalidJSON} Kind
    * @param {string} expected
    * @param {Cut | null} cut

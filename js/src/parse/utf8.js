@@ -3,7 +3,7 @@
 const DECODER = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * The bytes of a buffer or of a view of one.
+ * Return the bytes of a buffer or of a view of one.
  * @param {unknown} data
  * @returns {Uint8Array}
  */
@@ -13,13 +13,13 @@ export function toBytes(data) {
   throw new TypeError(`a piece of text is a string or bytes, not ${data === null ? "null" : typeof data}`);
 }
 
-/** The length of a sequence that begins with this byte. @param {number} lead */
+/** Return the length of a sequence that begins with this byte. @param {number} lead */
 function sizeOf(lead) {
   return lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
 }
 
 /**
- * The length of the bytes without an incomplete sequence at their end.
+ * Return the length of the bytes without an incomplete sequence at their end.
  * @param {Uint8Array} bytes
  */
 export function wholeLength(bytes) {

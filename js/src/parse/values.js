@@ -29,7 +29,7 @@ export function put(container, key, value) {
 }
 
 /**
- * A copy of a container, one level deep.
+ * Return a copy of a container, one level deep.
  * @template {any[] | {[key: string]: any}} T
  * @param {T} container
  * @returns {T}

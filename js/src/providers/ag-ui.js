@@ -35,7 +35,7 @@ export function translate(event) {
     case "RUN_STARTED":
       return [{ kind: "begin", message: asId(event, "runId") }];
     case "RUN_FINISHED":
-      // What jsonrill itself writes of an answer that is not complete.
+      // jsonrill itself writes this reason for an answer that is not complete.
       return [finished(asObject(event, "result").finishReason)];
     case "RUN_ERROR":
       return [failed(event)];

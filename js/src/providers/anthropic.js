@@ -46,7 +46,7 @@ export function translate(event) {
 }
 
 /**
- * The start of a message; one of a call which code of the model makes has all of it.
+ * Return the statements of the start of a message. A call made by the model's own code has all of it in the start.
  * @param {Fields} started
  * @returns {Statement[]}
  */

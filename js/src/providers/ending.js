@@ -34,7 +34,7 @@ export class Ending {
     }
   }
 
-  /** How this choice ended; null if it has not. @param {number} choice @returns {Reason | null} */
+  /** Return how this choice ended; null if it has not. @param {number} choice @returns {Reason | null} */
   of(choice) {
     const reason = this.#choices.get(choice) ?? null;
     if (reason !== "complete") return reason;
@@ -44,7 +44,7 @@ export class Ending {
   }
 
   /**
-   * How this choice was cut, once its stream has ended; null if it was not. `ends`: the stream's
+   * Return how this choice was cut, once its stream has ended; null if it was not. `ends`: the stream's
    * format marks the end, so a stream without the mark is lost.
    * @param {number} choice
    * @param {boolean} ends

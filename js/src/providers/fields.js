@@ -12,7 +12,7 @@ import { REASONS, WORDS } from "./finish.js";
 /** @typedef {{[field: string]: any}} Fields */
 
 /**
- * The first field that is there: many have a name in camelCase and in snake_case.
+ * Return the first field that is there: many have a name in camelCase and in snake_case.
  * @param {any} holder
  * @param {...string} names
  */
@@ -22,7 +22,7 @@ export function first(holder, ...names) {
 }
 
 /**
- * An id, or null. The empty text and the "null" of some clients are not ids.
+ * Return an id, or null. The empty text and the "null" of some clients are not ids.
  * @param {any} holder
  * @param {...string} names
  */
@@ -42,7 +42,7 @@ export function asIndex(holder, ...names) {
 }
 
 /**
- * A text that is not empty, or null.
+ * Return a text that is not empty, or null.
  * @param {any} holder
  * @param {...string} names
  * @returns {string | null}
@@ -53,7 +53,7 @@ export function asText(holder, ...names) {
 }
 
 /**
- * The value if it is an object, else an empty object.
+ * Return the value if it is an object, else an empty object.
  * @param {any} holder
  * @param {...string} names
  * @returns {Fields}
@@ -64,7 +64,7 @@ export function asObject(holder, ...names) {
 }
 
 /**
- * The objects in a list; none if this is not a list.
+ * Return the objects in a list; none if this is not a list.
  * @param {any} holder
  * @param {...string} names
  * @returns {Fields[]}
@@ -75,7 +75,7 @@ export function items(holder, ...names) {
 }
 
 /**
- * A function that checks whether the `type` of an event begins with one of these.
+ * Return a function that checks whether the `type` of an event begins with one of these.
  * @param {...string} prefixes
  * @returns {(event: Fields) => boolean}
  */
@@ -84,7 +84,7 @@ export function typed(...prefixes) {
 }
 
 /**
- * The statement of a text or a thought; none if there is no text.
+ * Return the statement of a text or a thought; none if there is no text.
  * @param {"text" | "reasoning"} kind
  * @param {string | null} text
  * @param {number} [choice]
@@ -96,7 +96,7 @@ export function textOf(kind, text, choice = 0, block = null) {
 }
 
 /**
- * The message of an error, which is a text or an object with a `message`.
+ * Return the message of an error, which is a text or an object with a `message`.
  * @param {unknown} error
  */
 export function errorText(error) {
@@ -104,7 +104,7 @@ export function errorText(error) {
 }
 
 /**
- * The statement of the provider's word for why a response has ended. `native` is the word of the provider behind
+ * Return the statement of the provider's word for why a response has ended. `native` is the word of the provider behind
  * a gateway.
  * @param {unknown} stated
  * @param {{message?: string | null, choice?: number | null, detail?: string | null}} [fields]
@@ -122,7 +122,7 @@ export function finished(stated, fields = {}, native = null) {
 }
 
 /**
- * What a provider's word means: null if it is not a word, undefined if it is unknown. Spelling does not matter
+ * Return what a provider's word means: null if it is not a word, undefined if it is unknown. Spelling does not matter
  * (`MAX_TOKENS`, `max-tokens`).
  * @param {unknown} word
  * @returns {Reason | null | undefined}
@@ -134,7 +134,7 @@ function reasonOf(word) {
 }
 
 /**
- * The statement of a provider's error.
+ * Return the statement of a provider's error.
  * @param {unknown} error
  * @returns {Finish}
  */
@@ -143,7 +143,7 @@ export function failed(error) {
 }
 
 /**
- * The statement of a field with token counts; none if it is not an object.
+ * Return the statement of a field with token counts; none if it is not an object.
  * @param {Fields} holder
  * @param {...string} names
  * @returns {Statement[]}

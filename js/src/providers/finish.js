@@ -26,8 +26,9 @@ const SPELLINGS = {
   complete: "stop stopped end endturn stopsequence eos eostoken complete completed done finish finished success",
   calls: "toolcalls toolcall tooluse functioncall functioncalls calls requiresaction",
   length:
-    "length maxtokens maxoutputtokens maxlength maxtokensreached modellength tokenlimit modelcontextwindowexceeded " +
-    "contextlengthexceeded errorlimit errormaxturns errormaxbudgetusd errormaxstructuredoutputretries",
+    "length maxtokens maxoutputtokens maxlength maxtokensreached modellength tokenlimit maxmessages " +
+    "modelcontextwindowexceeded contextlengthexceeded errorlimit errormaxturns errormaxbudgetusd " +
+    "errormaxstructuredoutputretries",
   filtered:
     "contentfilter contentfiltered filtered guardrailintervened safety recitation blocklist blocked " +
     "prohibitedcontent spii modelarmor language sensitive errortoxic jailbreak imagesafety imageprohibitedcontent " +

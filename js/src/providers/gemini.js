@@ -47,7 +47,7 @@ export function translate(event) {
 }
 
 /**
- * The statements of a part: a call, text or a thought; its signature makes it a block.
+ * Return the statements of a part: a call, text or a thought; its signature makes it a block.
  * @param {Fields} part
  * @param {string | null} message
  * @param {number} choice

@@ -16,7 +16,7 @@ import { asId, asIndex, asText, first, items } from "./fields.js";
 /** @typedef {import("../fragments.js").WireFragment} WireFragment */
 /** @typedef {import("../toolcalls/call.js").Problem} Problem */
 /**
- * What one event says of one call. `json_update_fragments` is absent if no argument text came, `[]` if
+ * What one event says about one call. `json_update_fragments` is absent if no argument text came, `[]` if
  * some came but nothing is new.
  * @typedef {{tool_call_id?: string, index?: number, function_name?: string, encoding?: "text",
  *   function_args?: string, json_update_fragments?: WireFragment[],
@@ -69,7 +69,7 @@ export function translate(event) {
 }
 
 /**
- * A delta with its fragments, or the final state of a call.
+ * Return a delta with its fragments, or the final state of a call.
  * @param {Fields} call
  * @param {string | null} message
  * @returns {CallDelta}

@@ -23,7 +23,7 @@ export function accepts({ choices }) {
 }
 
 /**
- * A translation of chunks. It remembers their ids, to see whether they name responses: an id that has not
+ * Return a translation of chunks. It remembers their ids, to see whether they name responses: an id that has not
  * come before begins a response, unless its chunk can only continue one. From then on such ids are ignored, until one
  * of them comes again.
  */
@@ -91,7 +91,7 @@ function isLater(call) {
 }
 
 /**
- * The statements of a chunk of this response.
+ * Return the statements of a chunk of this response.
  * @param {Fields} event
  * @param {string | null} message
  */
@@ -102,7 +102,7 @@ function translate(event, message) {
     // A server that does not stream answers with the message at once.
     const delta = asObject(one, "delta" in one ? "delta" : "message");
     const shown = [...textOf("text", asText(one, "text"), choice), ...deltaStatements(delta, message, choice)];
-    const reason = asText(one, "finish_reason", "finishReason");
+    const reason = asId(one, "finish_reason", "finishReason"); // some servers write "null"
     if (reason === null || error) return shown; // with an error comes a `finish_reason` that says less
     const native = first(one, "native_finish_reason", "nativeFinishReason");
     return [...shown, finished(reason, { message, choice }, native)];
@@ -129,7 +129,7 @@ function deltaStatements(delta, message, choice) {
 }
 
 /**
- * The statements of a `content`: a text, a chunk of text or thoughts, or a list of chunks.
+ * Return the statements of a `content`: a text, a chunk of text or thoughts, or a list of chunks.
  * @param {unknown} value
  * @param {number} choice
  * @returns {Statement[]}
@@ -142,7 +142,7 @@ function content(value, choice) {
 }
 
 /**
- * The statements of reasoning: a text, or a list of texts or summaries.
+ * Return the statements of reasoning: a text, or a list of texts or summaries.
  * @param {unknown} value
  * @param {number} choice
  */

@@ -1,9 +1,9 @@
 /**
  * OpenAI Responses: items with an id of their own, deltas that name the item.
  *
- * Function calls, MCP calls (their id is the item's, their result comes with them) and custom tools (free text). The
- * complete arguments come twice more at the end, and are only compared with the streamed ones. Some clients write the
- * names of fields in camelCase.
+ * Function calls, MCP calls (their id is the item's, their result comes with them) and custom tools (free text). Texts
+ * and arguments come twice more, complete, at the end: a text counts if nothing of it was streamed, arguments are
+ * compared with the streamed ones. Some clients write the names of fields in camelCase.
  */
 
 import { asId, asIndex, asObject, asText, failed, finished, items, textOf, usage } from "./fields.js";
@@ -29,6 +29,18 @@ export function accepts(event) {
   return typeof event.type === "string" && event.type.startsWith("response.") && !("event_id" in event);
 }
 
+/** Return a translation of events. It remembers which texts were streamed: their items repeat them. */
+export function translation() {
+  const blocks = new Set();
+  return (/** @type {Fields} */ event) =>
+    translate(event).filter((statement) => {
+      if (statement.kind !== "text") return true;
+      const isRepeated = statement.ends && blocks.has(statement.block);
+      blocks.add(statement.block);
+      return !isRepeated;
+    });
+}
+
 /**
  * @param {Fields} event
  * @returns {Statement[]}
@@ -52,7 +64,7 @@ export function translate(event) {
 }
 
 /**
- * The statement of a delta of a call's arguments, or of all of them once more; null for other events.
+ * Return the statement of a delta of a call's arguments, or of all of them once more; null for other events.
  * @param {string} type
  * @param {number | null} index
  * @param {Fields} event
@@ -62,9 +74,10 @@ function argumentStatements(type, index, event) {
   const [stem, step] = [type.replace(/\.\w+$/, ""), type.slice(type.lastIndexOf(".") + 1)];
   const field = ARGUMENTS.get(stem);
   if (field === undefined || (step !== "delta" && step !== "done")) return null;
-  const alias = asId(event, "item_id", "itemId");
+  // Some servers name the call instead of its item.
+  const [id, alias] = [asId(event, "call_id", "callId"), asId(event, "item_id", "itemId")];
   /** @type {CallDelta} */
-  const delta = { kind: "call", alias, index, name: asText(event, "name"), free: field === "input" };
+  const delta = { kind: "call", id, alias, index, name: asText(event, "name"), free: field === "input" };
   // Without text it may be an item that was cut off before its first argument.
   if (step === "delta") delta.text = asText(event, "delta");
   else if (asText(event, field) !== null) delta.end = { text: asText(event, field) };
@@ -80,7 +93,11 @@ function argumentStatements(type, index, event) {
 function itemStatements(item, index, done) {
   const { type, status, output = null, error = null } = item;
   const field = CALLS.get(type);
-  if (field === undefined) return [];
+  if (field === undefined) {
+    const whole = items(item, "content").map((part) => asText(part, "text") ?? "");
+    const isText = done && type === "message" && whole.join("") !== "";
+    return isText ? [{ kind: "text", text: whole.join(""), choice: 0, block: index, ends: true }] : [];
+  }
   const [alias, text, hosted] = [asId(item, "id"), asText(item, field), type === "mcp_call"];
   // An MCP call has no other id than its item.
   const id = asId(item, "call_id", "callId") ?? (hosted ? alias : null);

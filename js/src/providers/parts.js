@@ -29,7 +29,7 @@ export function translation() {
   let turn = 0;
   /** The number that the sender gave the current turn. @type {number | null} */
   let sentTurn = null;
-  /** Of the current turn, by the index of a part. @type {Map<number, {kind: string, id: string | null, hasEnded: boolean}>} */
+  /** The parts of the current turn, by index. @type {Map<number, {kind: string, id: string | null, hasEnded: boolean}>} */
   const seen = new Map();
 
   /**
@@ -44,7 +44,7 @@ export function translation() {
     if (before !== null && before !== sentTurn) return true;
     const known = seen.get(index);
     if (known === undefined) return false;
-    // News of a call that has ended bring no more of its arguments, unless it is in error.
+    // An update of a call that has ended has no new arguments, unless the call is in error.
     const hasMore = event.delta && asObject(event, "call").status !== "error";
     const isNews = kind === "call" && known.id === id && !hasMore;
     return known.kind !== kind || (known.hasEnded && !isNews);
@@ -67,7 +67,7 @@ export function translation() {
     const isCut = CUTS.includes(reason);
     seen.set(index, { kind, id, hasEnded: kind === "call" ? end !== null : ends || isCut });
     if (kind === "call") {
-      // Whatever becomes of its id, it is the call of this part.
+      // The alias finds the call of this part even if its id changes.
       const which = { id, index, name: asText(call, "name"), message: `turn-${turn}`, alias: `part-${index}` };
       const [free, hosted] = [call.encoding === "text", call.hosted === true];
       statements.push({ kind, ...which, text, free, hosted, end });

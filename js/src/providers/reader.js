@@ -17,8 +17,8 @@ import * as vercel from "./vercel.js";
 /** @import { Fields } from "./fields.js" */
 /** @import { Statement, Translate } from "./statements.js" */
 /**
- * What a module has: `accepts` tells if an event is its provider's; one that remembers events makes a
- * new `translation` for each stream. `ends: false`: no event says that an answer is at its end.
+ * A provider's module: `accepts` recognises its events; `translation` makes a translator for each stream, if it has
+ * to remember events. `ends: false`: no event marks the end of an answer.
  * @typedef {{accepts: (event: Fields) => boolean, translate?: unknown,
  *   translation?: () => Translate, ends?: boolean}} Module
  */
@@ -31,7 +31,7 @@ import * as vercel from "./vercel.js";
  * @typedef {"auto" | ProviderName | Translate} Provider
  */
 
-// An event is offered to them in this order: those that recognise theirs most surely come first.
+// They are tried in this order: those with the most certain signs come first.
 /** @type {{[name in ProviderName]: Module}} */
 const PROVIDERS = {
   openai_chat: openaiChat,
@@ -48,9 +48,9 @@ const NAMES = /** @type {ProviderName[]} */ (Object.keys(PROVIDERS));
 /**
  * Events → statements.
  *
- * With `auto` the provider of the event before reads an event if it accepts it, else the first that does. An event
- * that none accepts (an `error`) is read by the provider of the event before; if it is the first event, only an error
- * is read.
+ * With `auto` an event is read by the previous event's provider if that accepts it, else by the first one that does.
+ * An event that none accepts (an `error`) is also read by the previous event's provider. If it is the first event,
+ * only an error is read.
  */
 export class Reader {
   /** @type {Map<string, Translate>} */
@@ -81,7 +81,7 @@ export class Reader {
   }
 
   /**
-   * The statements of an event: an object, or JSON text.
+   * Return the statements of an event: an object, or JSON text.
    * @param {unknown} event
    * @returns {Statement[]}
    */
@@ -90,7 +90,7 @@ export class Reader {
   }
 
   /**
-   * The statements of an event that `plain` has decoded.
+   * Return the statements of an event that `plain` has decoded.
    * @param {Fields | null} known
    */
   read(known) {
@@ -121,7 +121,7 @@ function onlyErrors({ error }) {
 }
 
 /**
- * The name of the provider that this event is from; null if it is not known.
+ * Return the name of the provider that this event is from; null if it is not known.
  * @param {unknown} event
  */
 export function recognise(event) {
@@ -135,7 +135,7 @@ function recogniseObject(event) {
 }
 
 /**
- * The event as an object; null for what cannot be one. Unwraps the events that some clients wrap in
+ * Return the event as an object; null for what cannot be one. Unwraps the events that some clients wrap in
  * an object with `data`.
  * @param {unknown} event
  * @returns {Fields | null}
@@ -150,7 +150,7 @@ export function plain(event) {
     }
   }
   if (!isObject(known)) return null;
-  // Own, because the events of some clients have a property `data` that makes something up.
+  // Only an own property: on the events of some clients `data` is a getter that computes something.
   if (!Object.hasOwn(known, "data")) return known;
   const { data } = known;
   if (typeof data === "string" && "hasId" in known) return plain(data); // a server-sent event

@@ -59,7 +59,7 @@
 /** @typedef {(event: any) => Statement[]} Translate */
 
 /**
- * The statements about this choice, and those about all of them.
+ * Return the statements about this choice, and those about all of them.
  * @param {Statement[]} statements
  * @param {number} choice
  */
@@ -71,12 +71,12 @@ export function ofChoice(statements, choice) {
   });
 }
 
-/** True if an answer that ended so has all of its text. @param {Reason | null | undefined} reason */
+/** Return true if an answer that ended so has all of its text. @param {Reason | null | undefined} reason */
 export function isComplete(reason) {
   return reason === "complete" || reason === "calls";
 }
 
-/** True if the model had not finished. @param {Finish} finish */
+/** Return true if the model had not finished. @param {Finish} finish */
 export function isCut({ reason }) {
   return reason != null && !isComplete(reason);
 }

@@ -54,7 +54,7 @@ function isBlank(text) {
   return /^[ \t\n\r]*$/.test(text);
 }
 
-/** True if the text is an object without fields. @param {string} text */
+/** Return true if the text is an object without fields. @param {string} text */
 function isEmptyObject(text) {
   return text === "{}" || /^[ \t\n\r]*\{[ \t\n\r]*\}[ \t\n\r]*$/.test(text);
 }
@@ -206,6 +206,12 @@ export class Call {
     return joined(news, this.#close({ incomplete, error }));
   }
 
+  /** End the call with an error: more than so many have not ended. @param {number} most */
+  refuse(most) {
+    this.#fail({ code: "LIMIT_EXCEEDED", message: `more than ${most} calls have not ended (calls)`, limit: "calls" });
+    this.#freeze(undefined, null);
+  }
+
   /**
    * End the call because the stream stopped: truncated, unless the arguments are complete. `{}` is enough only
    * if the tokens were counted after it: the arguments might follow.
@@ -257,7 +263,7 @@ export class Call {
     return text;
   }
 
-  /** False for text that repeats a placeholder or the complete arguments. @param {string} text */
+  /** Return false for text that repeats a placeholder or the complete arguments. @param {string} text */
   #isNews(text) {
     if (this.#reader === null) {
       if (this.isPlaceholder) {
@@ -279,7 +285,7 @@ export class Call {
     if (error !== null) this.#fail(error);
   }
 
-  /** The JSON text of arguments that come as a value; null if there is none that is new. @param {any} value */
+  /** Return the JSON text of arguments that come as a value; null if there is none that is new. @param {any} value */
   #written(value) {
     if (value === undefined) return null;
     if (this.raw === "" || this.isPlaceholder) return JSON.stringify(value);
@@ -426,7 +432,7 @@ export class Call {
     return null;
   }
 
-  /** What the arguments turned out to be, now that they have ended. */
+  /** Return the kind of the arguments, now that they have ended. */
   #outcome() {
     if (this.encoding === "text" || this.isPlaceholder) return "complete";
     if (isBlank(this.raw) && !this.#reader?.started) return "empty";
@@ -502,7 +508,7 @@ class CallSnapshot {
 }
 
 /**
- * The value of a text that has ended, and what is wrong with it.
+ * Return the value of a text that has ended, and what is wrong with it.
  * @param {string} text
  */
 function readText(text) {
@@ -515,7 +521,7 @@ function readText(text) {
 }
 
 /**
- * Both together; at most one of them has text.
+ * Join two pieces of news, of which at most one has text.
  * @param {News} news
  * @param {News} more
  * @returns {News}
@@ -534,7 +540,7 @@ function problem(code, message) {
 }
 
 /**
- * What is wrong with the text that `work` reads; null if nothing is.
+ * Return what is wrong with the text that `work` reads; null if nothing is.
  * @param {() => void} work
  * @returns {Problem | null}
  */
@@ -549,7 +555,7 @@ function problemOf(work) {
 }
 
 /**
- * True for the same value. A validator may have added fields that the model left out.
+ * Return true for the same value. A validator may have added fields that the model left out.
  * @param {any} stated
  * @param {any} streamed
  * @returns {boolean}

@@ -67,7 +67,7 @@ export class Calls {
   }
 
   /**
-   * The updates that the statements of one event make.
+   * Return the updates that the statements of one event make.
    * @param {Statement[]} statements
    */
   read(statements) {
@@ -81,7 +81,7 @@ export class Calls {
   }
 
   /**
-   * The updates at the end of a stream: calls that have not ended are truncated.
+   * Return the updates at the end of a stream: calls that have not ended are truncated.
    * @param {string[]} messages the messages of this stream, if several are read at once
    */
   end(messages) {
@@ -138,10 +138,17 @@ export class Calls {
   /** @param {CallDelta} delta */
   #call(delta) {
     if (isEmpty(delta)) return;
+    const isFull = this.#calls.size - this.#done.size >= MOST_CALLS;
+    // Without id and name it continues a call that was refused.
+    if (isFull && !delta.id && !delta.name) delta.opens = false;
     const call = this.#identity.find(delta);
     let isNew = this.#identity.hasLinked;
     if (call === null || !(call.open || isNew)) return;
-    isNew = this.#add(call) || isNew;
+    if (!this.#calls.has(call)) {
+      if (isFull) return this.#refuse(call, delta);
+      isNew = true;
+      this.#calls.add(call);
+    }
     const { status } = call;
     call.event = this.#event;
     const isNamed = this.#name(call, delta);
@@ -163,19 +170,16 @@ export class Calls {
     this.#updates.push({ call, text: text || null, isResult });
   }
 
-  /** True if the call was not there yet. @param {Call} call */
-  #add(call) {
-    if (this.#calls.has(call)) return false;
-    this.#calls.add(call);
-    if (this.#calls.size > this.#keep + MOST_CALLS) {
-      const [oldest] = this.#calls;
-      if (oldest.open) {
-        oldest.abandon();
-        this.#update(oldest);
-      }
-      this.#drop(oldest);
-    }
-    return true;
+  /**
+   * End a call that is one too many with an error, and keep nothing of it.
+   * @param {Call} call
+   * @param {CallDelta} delta
+   */
+  #refuse(call, { name = null }) {
+    call.name = name;
+    call.refuse(MOST_CALLS);
+    this.#update(call);
+    this.#identity.drop(call);
   }
 
   /**
@@ -261,7 +265,7 @@ export class Calls {
     for (const delta of calls) {
       const call = this.#identity.find(delta);
       if (call === null) continue;
-      this.#add(call);
+      this.#calls.add(call);
       stated.add(call);
       const { status } = call;
       const isNamed = this.#name(call, delta);
@@ -291,7 +295,7 @@ export class Calls {
 }
 
 /**
- * True for a delta without an id, an index, a name and content.
+ * Return true for a delta without an id, an index, a name and content.
  * @param {CallDelta} delta
  */
 function isEmpty({ id, index, name, alias, text, parts, end, fragments, value }) {
@@ -320,7 +324,7 @@ export class ToolCalls {
   }
 
   /**
-   * The latest call of this id; null if there is none.
+   * Return the latest call of this id; null if there is none.
    * @param {string} id
    */
   get(id) {
@@ -336,7 +340,7 @@ export class ToolCalls {
   }
 
   /**
-   * The calls that the statements of one event change.
+   * Return the calls that the statements of one event change.
    * @param {Statement[]} statements
    */
   read(statements) {

@@ -7,9 +7,10 @@
  *    the call at that index; and with the same name it is the id of that call if it has none yet and
  *    its arguments have not ended, or if it comes with their end. A known alias at the same index
  *    means the same call, whatever the id.
- * 3. Without an id, the index decides: the call last opened there. A new index opens a call. So does
- *    a name, if the arguments of that call have begun and it has another name; or, in a response
- *    without ids, if they have ended.
+ * 3. Without an id, the index decides: the call last opened there. A new index opens a call; but if
+ *    the last call was opened at a taken index and has no arguments yet, they come at this one. A name
+ *    opens a call, too, if the arguments of that call have begun and it has another name; or, in a
+ *    response without ids, if they have ended.
  * 4. Without either, the statement is about the open call. A name opens a new call if the open one
  *    has another name, or has one and its arguments have ended.
  *
@@ -52,6 +53,8 @@ export class Scope {
     this.indices = new Map();
     /** @type {C | null} */
     this.last = null;
+    /** The call that was opened last at an index that another call had. @type {C | null} */
+    this.displacing = null;
     this.count = 0;
   }
 
@@ -65,7 +68,7 @@ export class Scope {
   }
 
   /**
-   * The call with this id; of several, the one at this index.
+   * Return the call with this id; of several, the one at this index.
    * @param {number | null} index
    * @param {string} id
    */
@@ -74,7 +77,7 @@ export class Scope {
     return call?.ids.includes(id) ? call : this.ids.get(id);
   }
 
-  /** The call of the last event if it is open, else the open call that began last. */
+  /** Return the call of the last event if it is open, else the open call that began last. */
   openCall() {
     if (this.last?.open) return this.last;
     return [...this.calls].reverse().find((call) => call.open) ?? null;
@@ -115,7 +118,7 @@ export class Identity {
   }
 
   /**
-   * The call that the delta is about, opened if need be; null if there is none.
+   * Return the call that the delta is about, opened if need be; null if there is none.
    * @param {CallDelta} delta
    * @returns {C | null}
    */
@@ -139,7 +142,7 @@ export class Identity {
   }
 
   /**
-   * The latest call of this id, in any response.
+   * Return the latest call of this id, in any response.
    * @param {string | null} id
    */
   latest(id) {
@@ -192,7 +195,7 @@ export class Identity {
   }
 
   /**
-   * The scope that the delta is about, if it exists.
+   * Return the scope that the delta is about, if it exists.
    * @param {CallDelta} delta
    * @returns {Scope<C> | null}
    */
@@ -239,7 +242,10 @@ export class Identity {
     if (index !== null) {
       // The index now belongs to another call, so a generated id is final.
       const previous = scope.indices.get(index);
-      if (previous !== undefined) previous.ownId = true;
+      if (previous !== undefined) {
+        previous.ownId = true;
+        scope.displacing = call;
+      }
       scope.indices.set(index, call);
     }
     return call;
@@ -287,16 +293,17 @@ export class Identity {
       }
     }
     if (alias !== null && !call.ids.includes(alias)) scope.addId(call, alias);
-    if (index !== null && call.index === null) {
+    if (index === null) return;
+    if (!scope.indices.has(index)) scope.indices.set(index, call);
+    if (call.index === null) {
       call.index = index;
-      if (!scope.indices.has(index)) scope.indices.set(index, call);
       this.hasLinked = true;
     }
   }
 }
 
 /**
- * The call of the scope that the delta is about, by rules 1 to 4.
+ * Return the call of the scope that the delta is about, by rules 1 to 4.
  * @template {Call} C
  * @param {Scope<C>} scope
  * @param {CallDelta} delta
@@ -316,6 +323,8 @@ function choose(scope, delta) {
   if (found !== undefined || (alias !== null && index === null)) return found ?? null;
   if (index !== null) {
     const call = scope.indices.get(index) ?? null;
+    const { displacing } = scope;
+    if (call === null && name === null && displacing?.raw === "" && displacing === scope.last) return displacing;
     if (name === null || call === null || call.name === null) return call;
     // The sender has already decided: it names calls that are not the first at their index.
     if (received || scope.ended) return call;
@@ -327,7 +336,7 @@ function choose(scope, delta) {
 }
 
 /**
- * True if a delta with the id of this call is about another one.
+ * Return true if a delta with the id of this call is about another one.
  * @template {Call} C
  * @param {C} call
  * @param {Scope<C>} scope
@@ -341,7 +350,7 @@ function sharesId(call, scope, { index = null, name = null, alias = null, receiv
 }
 
 /**
- * True if an id that is new belongs to this call, decided by what a receiver sees too.
+ * Return true if an id that is new belongs to this call, decided by what a receiver sees too.
  * @param {Call} call
  * @param {{ended: boolean}} scope
  * @param {CallDelta} delta
@@ -354,7 +363,7 @@ function takesId(call, scope, { name = null, alias = null, end = null }) {
 }
 
 /**
- * True if a name that comes at the index of this call is another call's name.
+ * Return true if a name that comes at the index of this call is another call's name.
  * @param {Call} call
  * @param {{hasIds: boolean}} scope
  * @param {string} name

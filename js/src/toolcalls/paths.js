@@ -8,7 +8,7 @@ import { copyOf, put } from "../parse/values.js";
 const STEP = /\.([^.[\]'"\s*]+)|\[([0-9]{1,9})\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/suy;
 
 /**
- * The value with this part: containers on its path are copied, and text is appended to a string.
+ * Return the value with this part: containers on its path are copied, and text is appended to a string.
  * @param {any} value
  * @param {ArgumentPart} part
  */

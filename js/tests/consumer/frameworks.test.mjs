@@ -1,4 +1,4 @@
-/** The store `observe` by itself, and what the documentation shows for Vue and Svelte with the real packages. */
+/** What the documentation shows for Vue and Svelte, with the real packages. */
 
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -31,37 +31,6 @@ function fed() {
   response.feed = (text) => response.controller.enqueue(new TextEncoder().encode(text));
   return response;
 }
-
-test("a store calls back at once, then once per frame; the last one to leave closes the source", async () => {
-  const one = fed();
-  const store = observe((signal) => values(one.source, { signal, every: 0 }));
-  const seen = [[], []];
-  const leave = seen.map((list) => store.subscribe((state) => list.push(state)));
-  assert.deepEqual([seen[0].length, seen[1].length, store.state.status], [1, 1, "streaming"]);
-  await turn(50);
-  const before = seen[0].length;
-  for (const piece of ["[1, ", "2, ", "3, "]) one.feed(piece);
-  await until(() => store.state.value?.length === 3);
-  assert.ok(seen[0].length <= before + 2);
-  leave[0]();
-  await turn(5);
-  assert.equal(one.cancelled, 0);
-  leave[1]();
-  await until(() => one.cancelled === 1);
-});
-
-test("a store ends with complete or with the error, and what was good stays", async () => {
-  for (const [text, status] of [
-    ["[1]", "complete"],
-    ["[1, ?", "error"],
-  ]) {
-    const store = observe(values(text));
-    store.subscribe(() => {});
-    await until(() => store.state.status === status);
-    assert.deepEqual(store.state.value, [1]);
-    assert.equal(store.state.error?.code, status === "error" ? "INVALID_JSON" : undefined);
-  }
-});
 
 test("Vue: the composable of the documentation", async () => {
   const { createApp, defineComponent, h } = await import("vue");

@@ -325,3 +325,37 @@ test("without a source nothing is read", async () => {
   await frame();
   assert.deepEqual([view.last.status, view.last.isLoading, view.last.value], ["idle", false, undefined]);
 });
+
+test("the components of docs/javascript.md show a recipe, and a tool call with its result", async (context) => {
+  const { ChatView, RecipeView } = await import("./from-docs.react.mjs");
+  const events = [
+    { kind: "text", index: 0, delta: "I look.", complete: true },
+    {
+      kind: "call",
+      index: 1,
+      delta: '{"city": "Oslo"}',
+      complete: true,
+      call: { id: "a", name: "weather", status: "complete", args: { city: "Oslo" } },
+    },
+    { kind: "result", index: 2, call: { id: "a", name: "weather", status: "complete" }, result: "sun", error: null },
+  ];
+  const bodies = {
+    "/recipe": ['{"title": "Tea", "steps": [{"text": "Boil"}]}', "application/json"],
+    "/chat": [events.map((one, at) => event(one, String(at + 1))).join("") + CLOSE, "text/event-stream"],
+  };
+  context.mock.method(globalThis, "fetch", async (url) => {
+    const [body, type] = bodies[new URL(url.url ?? url, window.location.href).pathname];
+    return new Response(body, { headers: { "content-type": type } });
+  });
+  for (const [View, text] of [
+    [RecipeView, "CookStopTea ✓Boil"],
+    [ChatView, 'AskI look.weather {"city":"Oslo"} → sun'],
+  ]) {
+    const place = document.createElement("div");
+    const root = createRoot(place);
+    roots.add(root);
+    flushSync(() => root.render(h(View)));
+    flushSync(() => place.querySelector("button").click());
+    await until(() => place.textContent === text, text);
+  }
+});

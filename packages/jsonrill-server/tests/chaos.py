@@ -1,7 +1,7 @@
-"""Runs of an application of one's own, read in every format while its replicas and its store die.
+"""Runs of an application, read in every format while its replicas and its store die.
 
-The replicas go on with each other's runs. What each reader saw must be what one sees who reads in
-peace afterwards, and that must be what the source said: nothing lost, nothing twice, and an end.
+The replicas continue each other's runs. Each reader must have seen what an undisturbed reader sees
+afterwards, and that must be what the source wrote: nothing lost, nothing twice, and an end.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from support.apps import App
 from support.processes import Events
 from support.run_app import events as logged
 
-# What is not read of events, and of text.
+# The formats that do not apply to events, and to text.
 NOT_OF_EVENTS = ("updates", "fragments", "text")
 NOT_OF_TEXT = ("calls",)
 
 
 class RunChaos:
-    """`faults` things go wrong while `count` runs of `size` events are written and read."""
+    """Causes `faults` failures while `count` runs of `size` events are written and read."""
 
     def __init__(
         self, apps: list[App], server: Any, count: int, size: int, faults: int, seed: int = 1
@@ -79,7 +79,7 @@ class RunChaos:
             await asyncio.sleep(0.1)
 
     async def _see(self, key: str, name: str) -> None:
-        """Read to the end, whatever it takes, from the last id."""
+        """Read to the end, reconnecting from the last id as often as needed."""
         seen: list[str] = []
         last = "0"  # which says that this client resumes
         while True:

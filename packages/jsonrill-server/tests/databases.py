@@ -26,12 +26,12 @@ from support.processes import free_port
 # What survives a kill. With `everysec`, Redis acknowledges writes that it holds back from a file
 # whose disk is slow, for up to two seconds.
 SYNCED = {"--appendfsync": "always"}
-# What comes and goes with the traffic, and is not in the data.
+# Memory that varies with the traffic and is not data.
 BUFFERS = ("mem_clients_normal", "mem_aof_buffer")
 
 
 class RedisServer:
-    """Start it, stop it, kill it, start it again on the same port with what it had."""
+    """A server that can be stopped, killed and restarted on the same port with its data."""
 
     name = "Redis"
 
@@ -85,7 +85,7 @@ class RedisServer:
             return link.recv(100_000)
 
     def info(self, section: str) -> dict[str, str]:
-        """A section of what Redis says of itself."""
+        """Return a section of Redis's INFO."""
         lines = self.ask(f"INFO {section}").decode().splitlines()
         return dict(line.split(":", 1) for line in lines if ":" in line)
 
@@ -93,12 +93,12 @@ class RedisServer:
         assert self.ask("FLUSHALL") == b"+OK\r\n"
 
     def memory(self) -> int:
-        """Bytes that it has taken, without its buffers and connections."""
+        """Return the bytes of its data, without buffers and connections."""
         lines = self.info("memory")
         return int(lines["used_memory"]) - sum(int(lines.get(name, 0)) for name in BUFFERS)
 
     def cpu(self) -> float:
-        """Seconds of processor time that it has used."""
+        """Return the processor time that it has used, in seconds."""
         lines = self.info("cpu")
         return float(lines["used_cpu_user"]) + float(lines["used_cpu_sys"])
 
@@ -124,7 +124,7 @@ PLACES = "/usr/lib/postgresql/*/bin"
 
 
 class PostgresServer:
-    """Start it, stop it, kill it, halt it, start it again on the same port with what it had."""
+    """A server that can be stopped, killed, halted and restarted on the same port with its data."""
 
     name = "PostgreSQL"
 
@@ -162,7 +162,7 @@ class PostgresServer:
     def start(self) -> None:
         until = time.monotonic() + 30 * SLACK
         while True:
-            # Killed, it may leave processes behind that end a little later; until then it refuses.
+            # A killed server cannot start again before its last processes have ended.
             self._launch()
             if self._is_up(until):
                 return
@@ -198,7 +198,7 @@ class PostgresServer:
         return False
 
     def ask(self, query: str, user: str = "jsonrill", database: str = "postgres") -> Any:
-        """The first field of the answer, if there is one."""
+        """Return the first field of the answer, if there is one."""
         url = self.url_of(user, database)
         with psycopg.connect(url, autocommit=True, connect_timeout=2) as link:
             cursor = link.execute(query.encode())
@@ -210,7 +210,7 @@ class PostgresServer:
         self.ask("DROP SCHEMA IF EXISTS jsonrill CASCADE")
 
     def _processes(self) -> Iterator[tuple[int, list[str]]]:
-        """The process and its children, each with the fields of /proc/PID/stat after its name."""
+        """Yield the fields of /proc/PID/stat after the name, of the process and its children."""
         assert self.process is not None
         for stat in Path("/proc").glob("[0-9]*/stat"):
             try:
@@ -222,7 +222,7 @@ class PostgresServer:
                 yield pid, fields
 
     def cpu(self) -> float:
-        """Seconds of processor time that it has used."""
+        """Return the processor time that it has used, in seconds."""
         ticks = sum(sum(map(int, fields[11:13])) for _, fields in self._processes())
         return ticks / os.sysconf("SC_CLK_TCK")
 
@@ -230,7 +230,7 @@ class PostgresServer:
         """Send a signal to all its processes, the parent first: each is a session of its own."""
         assert self.process is not None
         parent = self.process.pid
-        # Killed, it has no children any more; halted, it makes no more of them.
+        # A killed parent has no children, and a halted one creates none.
         children = {pid for pid, _ in self._processes()} - {parent}
         with suppress(ProcessLookupError):
             os.kill(parent, how)
@@ -243,7 +243,7 @@ class PostgresServer:
         if how == signal.SIGKILL:
             self.send(how)
         else:
-            # To SIGTERM it would wait for its clients.
+            # After SIGTERM it would wait for its clients.
             self.process.send_signal(signal.SIGINT)
         self.process.wait(20 * SLACK)
 

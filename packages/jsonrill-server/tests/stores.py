@@ -24,18 +24,18 @@ class StoreServer(Protocol):
     def url(self) -> str: ...
     def start(self) -> None: ...
     def end(self, how: int = ...) -> None:
-        """End it, with SIGKILL or politely."""
+        """End it with a signal, by default SIGTERM."""
 
     def send(self, how: int) -> None:
         """Send a signal to all its processes: SIGSTOP, SIGCONT."""
 
     def empty(self) -> None: ...
     def cpu(self) -> float:
-        """Seconds of processor time that it has used."""
+        """Return the processor time that it has used, in seconds."""
 
 
 def new_server(kind: str, folder: Path, **settings: Any) -> Any:
-    """A server of a kind, not yet started, that has what it had when it is started again."""
+    """Return a server of this kind, not started yet; it keeps its data when it is restarted."""
     if kind == "postgresql":
         return PostgresServer(**settings)
     return RedisServer(folder, aof=True, options=SYNCED)
@@ -58,7 +58,7 @@ class StoreServers:
         return self._running[kind]
 
     def url(self, kind: str, folder: Path) -> str:
-        """The URL of an empty store; a file is made in `folder`."""
+        """Return the URL of an empty store; a file is made in `folder`."""
         if kind == "memory":
             return "memory:"
         if kind == "sqlite":

@@ -1,4 +1,4 @@
-"""Real processes that die: what each reader saw is what was written, once, in order, with an end.
+"""Real processes that die: each reader sees what was written, once, in order, with an end.
 
 `python packages/jsonrill-server/tests/test_chaos.py KIND FAULTS` prints what went wrong.
 """
@@ -22,7 +22,7 @@ SHARED = [kind for kind in KINDS if kind != "memory"]
 
 
 def chaos(kind: str, folder: Path, *, faults: int, runs: int = 6, size: int = 200) -> RunChaos:
-    """Let things go wrong in replicas and in their store while runs are written and read."""
+    """Cause failures of replicas and of their store while runs are written and read."""
     with ExitStack() as stack:
         server = None if kind == "sqlite" else stack.enter_context(new_server(kind, folder))
         url = f"sqlite:///{folder}/runs.db" if server is None else server.url

@@ -180,11 +180,11 @@ async def test_a_reader_resumes_at_every_position_elsewhere(format: Any, url: st
             whole = [event async for event in there.events("k", format=format)]
             assert len({event.id for event in whole}) == len(whole) > 2
             for number, event in enumerate(whole):
-                rest = [it async for it in there.events("k", format=format, after=event.id)]
+                rest = [item async for item in there.events("k", format=format, after=event.id)]
                 assert rest == whole[number + 1 :]
     async with Runs(url) as later:
         middle = whole[len(whole) // 2]
-        rest = [it async for it in later.events("k", format=format, after=middle.id)]
+        rest = [item async for item in later.events("k", format=format, after=middle.id)]
         assert rest == whole[len(whole) // 2 + 1 :]
 
 
@@ -277,13 +277,13 @@ async def test_readers_of_one_run_share_its_rendering(monkeypatch: pytest.Monkey
         await asyncio.sleep(0.1)
         go.set()
         seen = await asyncio.gather(*readers)
-    assert all(it == seen[0] for it in seen)
+    assert all(item == seen[0] for item in seen)
     assert calls == len(PIECES)
 
 
 @sync
 async def test_a_slow_reader_reads_the_log_at_its_own_pace() -> None:
-    """It falls behind what a view keeps, and still gets everything."""
+    """It falls far behind the writer, and still gets everything."""
     pieces = ["x" * 100_000 for _ in range(40)]
     async with Runs() as runs:
         await runs.start("k", pieces)
@@ -398,7 +398,7 @@ ENDS = [
 ]
 
 
-@pytest.mark.parametrize(("error", "code"), ENDS, ids=lambda it: str(it)[:30])
+@pytest.mark.parametrize(("error", "code"), ENDS, ids=lambda item: str(item)[:30])
 @sync
 async def test_an_exception_of_the_source_is_an_end_by_its_kind(error: Any, code: str) -> None:
     async def source() -> AsyncIterator[str]:

@@ -15,7 +15,10 @@ from urllib.parse import urlsplit
 
 import httpx2
 import pytest
+import typer
+from typer.testing import CliRunner
 
+from jsonrill_server import cli, process
 from support import SLACK
 from support.processes import SERVE, Events, Server
 
@@ -47,18 +50,36 @@ def serve(*flags: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--port", "x"], "port"),
+        (["--tokens", "short"], "fewer than 16 characters"),
+        (["--nope"], "--nope"),
+    ],
+)
+def test_a_wrong_setting_is_one_line_on_stderr(
+    flags: list[str], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "serve", lambda settings: pytest.fail("the server starts"))
+    commands = typer.Typer()
+    cli.add(commands)
+    done = CliRunner().invoke(commands, flags, prog_name="jsonrill")
+    assert (done.exit_code, message in done.stderr) == (2, True), done.stderr
+    assert done.stderr.count("\n") <= 2
+
+
+@pytest.mark.parametrize(
     ("flags", "code", "message"),
     [
-        (["--port", "x"], 2, "port"),
         (["--store", "nope:"], 2, "a store is memory:"),
         (["--host", "0.0.0.0"], 2, "JSONRILL_TOKENS"),
-        (["--tokens", "short"], 2, "fewer than 16 characters"),
-        (["--nope"], 2, "--nope"),
         (["--store", "redis://me:secret@127.0.0.1:1/0"], 1, "cannot be used"),
         (["--store", "sqlite:////nope/x.db"], 1, "cannot be used"),
     ],
 )
-def test_a_wrong_setting_is_one_line_on_stderr(flags: list[str], code: int, message: str) -> None:
+def test_a_server_that_cannot_start_says_why_in_one_line(
+    flags: list[str], code: int, message: str
+) -> None:
     done = serve(*flags)
     assert (done.returncode, message in done.stderr) == (code, True), done.stderr
     assert done.stderr.count("\n") <= 2 and "secret" not in done.stderr
@@ -80,7 +101,7 @@ def test_help_lists_every_setting() -> None:
 
 
 def test_a_slow_head_is_cut_off(server: Server) -> None:
-    """Slowloris: a header now and then keeps no connection."""
+    """Slowloris: sending a header now and then does not keep a connection open."""
     with connect(server) as link:
         link.sendall(b"GET /livez HTTP/1.1\r\n")
         begun = time.monotonic()

@@ -20,14 +20,14 @@ SCHEDULES = 400
 
 
 @pytest.mark.parametrize("first", range(0, SCHEDULES, 20))
-def test_promises_hold_in_every_schedule(first: int) -> None:
+def test_p10_each_event_comes_once_in_order_and_then_an_end(first: int) -> None:
     for seed in range(first, first + 20):
         simulate(seed)
 
 
 @hard
 @pytest.mark.parametrize("first", range(0, 200_000 if HARDER else 0, 1000))
-def test_promises_hold_in_200_000_schedules(first: int) -> None:
+def test_p10_holds_in_200_000_schedules(first: int) -> None:
     for seed in range(first, first + 1000):
         simulate(seed)
 

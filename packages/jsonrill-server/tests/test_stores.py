@@ -268,7 +268,7 @@ async def test_writers_of_one_log_never_mix(here: Store, there: Store) -> None:
     found = [data.decode() for _, data in await texts(there)]
     assert len(found) == 30
     for name in "abc":
-        assert [it for it in found if it[0] == name] == [f"{name}{at}" for at in range(10)]
+        assert [item for item in found if item[0] == name] == [f"{name}{at}" for at in range(10)]
 
 
 @on_two

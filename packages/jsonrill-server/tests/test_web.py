@@ -1,4 +1,4 @@
-"""Responses of runs in applications of one's own, with real connections."""
+"""Responses of runs in applications, over real connections."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def test_a_client_that_leaves_ends_nothing(caplog: pytest.LogCaptureFixture) -> 
         assert len(await all_events(f"{url}/k")) == len(PIECES) + 1
 
     run("starlette", work)
-    assert not [it for it in caplog.records if it.levelno >= logging.ERROR]
+    assert not [item for item in caplog.records if item.levelno >= logging.ERROR]
 
 
 def test_a_reader_that_takes_nothing_is_cut_off_without_an_error_in_the_log(
@@ -203,7 +203,7 @@ def test_a_reader_that_takes_nothing_is_cut_off_without_an_error_in_the_log(
             assert b"CLOSE" not in last
 
     run("starlette", work, send_timeout=0.3)
-    assert not [it for it in caplog.records if it.levelno >= logging.ERROR]
+    assert not [item for item in caplog.records if item.levelno >= logging.ERROR]
 
 
 def test_a_stop_ends_responses_and_tells_clients_that_do_not_resume() -> None:

@@ -34,7 +34,7 @@ REFUSED = [
 
 
 def structures() -> Iterator[str]:
-    """Every sequence of up to four tokens, and of up to three inside an object and an array."""
+    """Yield all sequences of up to four tokens, and up to three inside an object and an array."""
     tokens = ["[", "]", "{", "}", ",", ":", '"a"', "1"]
     for length in range(5):
         yield from map("".join, product(tokens, repeat=length))
@@ -44,7 +44,7 @@ def structures() -> Iterator[str]:
 
 
 def numbers() -> Iterator[str]:
-    """Sign, integer, fraction and exponent, each right and wrong; alone and in an array."""
+    """Yield numbers with each part right and wrong: sign, integer, fraction and exponent."""
     signs = ["", "-", "+", "--"]
     integers = ["0", "7", "10", "00", "07", ""]
     fractions = ["", ".5", ".50", ".", ".-1"]
@@ -54,7 +54,7 @@ def numbers() -> Iterator[str]:
 
 
 def strings() -> Iterator[str]:
-    """Every ASCII character raw and behind a backslash, every digit of an escape replaced."""
+    """Yield each character raw and after a backslash, and escapes with each digit replaced."""
     for char in map(chr, range(256)):
         yield from (f'"a{char}b"', f'"\\{char}"', f'{{"{char}":"\\{char}0041"}}')
     for at, char in product(range(4), '09afAFgG/:@`"\\ \n\u0660'):
@@ -63,7 +63,7 @@ def strings() -> Iterator[str]:
 
 
 def literals() -> Iterator[str]:
-    """The three words cut off, with a character too many, and with each one replaced."""
+    """Yield the three words cut off, with an extra character, and with each character replaced."""
     for word, char in product(("true", "false", "null"), 'aTuEl0" ,'):
         for at in range(len(word) + 1):
             yield from (word[:at] + char + word[at:], f"[{word[:at]}{char}{word[at + 1 :]}]")
@@ -71,7 +71,7 @@ def literals() -> Iterator[str]:
 
 
 def blanks() -> Iterator[str]:
-    """Every character of Latin-1, and blanks from beyond, before, after and between tokens."""
+    """Yield each Latin-1 character and other blanks before, after and between tokens."""
     for char in [*map(chr, range(256)), *"\u1680\u180e\u2003\u2028\u202f\u2060\u3000\ufeff"]:
         yield from (f"{char}[]", f"{{}}{char}", f"[1{char}]", f'{{"a"{char}:1}}', f"1{char}")
 
@@ -80,7 +80,7 @@ FAMILIES = {family.__name__: family for family in (structures, numbers, strings,
 
 
 def broken_utf8() -> Iterator[bytes]:
-    """In a string: sequences of every length, right, cut off, too long, surrogates, too high."""
+    """Yield strings with UTF-8 of each length: right, cut off, too long, surrogates, too high."""
     firsts = [0x7F, 0x80, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1, 0xED, 0xF0, 0xF1, 0xF4, 0xF5]
     others = [0x7F, 0x80, 0x8F, 0x90, 0xA0, 0xBF]
     for length in range(4):

@@ -44,7 +44,7 @@ DOCUMENTS = st.one_of(VALUES, OBJECTS, st.lists(st.one_of(OBJECTS, VALUES), max_
 
 @st.composite
 def texts(draw: st.DrawFn, documents: st.SearchStrategy[Any] = DOCUMENTS) -> str:
-    """The text of a document, compact or spread out, escaped or not."""
+    """Draw the text of a document, compact or spread out, escaped or not."""
     value = draw(documents)
     indent = draw(st.sampled_from([None, 1]))
     separators = draw(st.sampled_from([(",", ":"), (", ", ": "), (" ,\t", " : ")]))
@@ -52,7 +52,7 @@ def texts(draw: st.DrawFn, documents: st.SearchStrategy[Any] = DOCUMENTS) -> str
 
 
 def known(text: str, *, finished: bool = False) -> list[Any]:
-    """What the beginning `text` of a document allows: `[value]`, or `[]` if nothing yet.
+    """Return `[value]` if the beginning `text` of a document shows a value, else `[]`.
 
     With `finished`, without scalars that may still grow.
     """
@@ -70,7 +70,7 @@ def known(text: str, *, finished: bool = False) -> list[Any]:
 
 
 def _openings(text: str) -> tuple[list[str], list[bool]]:
-    """For each end of the text: the brackets that are missing, and whether a string is open."""
+    """Return, for each end of the text, the missing brackets and whether a string is open."""
     stack: list[str] = []
     closers, in_string = [""], [False]
     inside = escaped = False
@@ -94,7 +94,7 @@ def _openings(text: str) -> tuple[list[str], list[bool]]:
 
 
 def _in_number(text: str, end: int) -> bool:
-    """Does a number touch this end of the text, whose own end nothing shows yet?"""
+    """Return whether the text ends in a number that may go on."""
     touches = re.search(r"[0-9][-+.0-9eE]*\Z", text[:end]) is not None
     return touches and text[end : end + 1] not in tuple(",]} \t\n\r")
 
@@ -110,7 +110,7 @@ ENDS = ("", "0", '"', '""', ":0", '":0', '"":0')
 
 
 def is_beginning(text: str) -> bool:
-    """Is there a JSON text that begins so?"""
+    """Return whether a JSON text begins with this text."""
     brackets = _end(text)[0]
     return any(_is_json(text + end + brackets) for end in ENDS)
 
@@ -124,7 +124,7 @@ def _is_json(text: str) -> bool:
 
 
 def _end(text: str) -> tuple[str, bool]:
-    """The closing brackets that the text lacks, and whether it ends in a string."""
+    """Return the closing brackets that the text lacks, and whether it ends in a string."""
     missing, in_string, at = "", False, 0
     while at < len(text):
         char = text[at]
@@ -142,13 +142,13 @@ def _end(text: str) -> tuple[str, bool]:
 
 
 def _shown(text: str) -> list[Any]:
-    """What a beginning shows: strings grow, a number comes when its end is seen."""
+    """Return what a beginning shows: strings grow, a number appears when its end is seen."""
     in_string = _end(text)[1]
     return known(text if in_string else re.sub(r"[-.0-9e]+\Z", "", text))
 
 
 def strict_texts(length: int) -> Iterator[tuple[str, bool]]:
-    """Texts up to this length, the shortest first, and whether each begins a JSON text.
+    """Yield texts up to this length, shortest first, and whether each begins a JSON text.
 
     Of one that does not, no longer one is given.
     """
@@ -167,7 +167,7 @@ def sloppy_texts(length: int) -> Iterator[str]:
 
 
 def cuttings(text: str) -> Iterator[list[str]]:
-    """The text whole, and in every other way."""
+    """Yield the text whole and cut in every other way."""
     for cuts in product((False, True), repeat=len(text) - 1):
         pieces = [text[0]]
         for char, cut in zip(text[1:], cuts, strict=True):
@@ -185,7 +185,7 @@ def read(text: str, most_cuttings: int, **options: bool) -> str:
 
 
 def check_strict(text: str, good: bool) -> None:
-    """The verdict, its place, and the value are what `json.loads` says."""
+    """Check that the verdict, its place and the value agree with `json.loads`."""
     document = Document()
     try:
         for char in text:
@@ -200,7 +200,7 @@ def check_strict(text: str, good: bool) -> None:
 
 
 def check_sloppy(text: str) -> None:
-    """Nothing that was shown is taken back."""
+    """Check that nothing that was shown is taken back."""
     document, shown = Document(repair=True), []
     try:
         for char in text:

@@ -30,7 +30,7 @@ class Made(NamedTuple):
 
 
 def in_a_row(calls: list[Made], size: int = 6) -> Script:
-    """One call after the other, in pieces of this size."""
+    """Return one call after the other, in pieces of this size."""
     return [
         (number, call.text[at : at + size])
         for number, call in enumerate(calls)
@@ -39,7 +39,7 @@ def in_a_row(calls: list[Made], size: int = 6) -> Script:
 
 
 def shuffled(calls: list[Made], seed: int) -> Script:
-    """Pieces of random sizes, the calls interleaved at random; each call's own order is kept."""
+    """Return pieces of random sizes with the calls interleaved; each call keeps its own order."""
     chance = random.Random(seed)
     left = {number: call.text for number, call in enumerate(calls)}
     script: Script = []
@@ -54,7 +54,7 @@ def shuffled(calls: list[Made], seed: int) -> Script:
 
 
 def steps(calls: list[Made], script: Script) -> Iterator[tuple[str, int, str]]:
-    """("start" | "piece" | "end", which call, piece)"""
+    """Yield ("start" | "piece" | "end", index of the call, piece)."""
     last = {number: at for at, (number, _) in enumerate(script)}
     started: set[int] = set()
     for at, (number, piece) in enumerate(script):
@@ -173,7 +173,7 @@ def gemini_interactions(calls: list[Made], script: Script) -> list[Event]:
 
 
 def mistral_chat(calls: list[Made], script: Script) -> list[Event]:
-    """Whole calls, all in one chunk."""
+    """Return whole calls, all in one chunk."""
     whole = [
         {"id": call.id, "function": {"name": call.name, "arguments": call.text}, "index": number}
         for number, call in enumerate(calls)
@@ -223,7 +223,7 @@ def ag_ui(calls: list[Made], script: Script) -> list[Event]:
 
 
 def gemini_whole(calls: list[Made], script: Script) -> list[Event]:
-    """The default of generateContent: whole calls with ids."""
+    """Return the default of generateContent: whole calls with ids."""
     parts = [
         {"functionCall": {"id": call.id, "name": call.name, "args": json.loads(call.text)}}
         for call in calls
@@ -239,7 +239,7 @@ def candidate(part: Event, finish: str | None = None) -> Event:
 
 
 def partial_args(value: Any, cut: int = 3, path: str = "$") -> Iterator[Event]:
-    """A value as `partialArgs`: strings in pieces, with and without an end of their own."""
+    """Yield a value as `partialArgs`: strings in pieces, with and without an explicit end."""
     if isinstance(value, dict) and value:
         for key, item in value.items():
             step = f".{key}" if key.isidentifier() else f"['{_escaped(key)}']"
@@ -267,7 +267,7 @@ def _escaped(key: str) -> str:
 
 
 def gemini_partial(calls: list[Made], script: Script) -> list[Event]:
-    """The values of the calls one after the other, without ids."""
+    """Return the values of the calls one after the other, without ids."""
     events = []
     for call in calls:
         events.append(candidate({"functionCall": {"name": call.name, "willContinue": True}}))
@@ -303,7 +303,7 @@ def cohere(calls: list[Made], script: Script) -> list[Event]:
 
 
 def ollama(calls: list[Made], script: Script) -> list[Event]:
-    """Complete calls; the second and later ones in one event."""
+    """Return complete calls; the second and later ones are in one event."""
     written = [
         {"id": call.id, "function": {"name": call.name, "arguments": json.loads(call.text)}}
         for call in calls
@@ -434,7 +434,7 @@ def call_stream(
     size: int = 6,
     seed: int | None = None,
 ) -> list[Event]:
-    """The events that a provider sends for these calls, as decoded JSON.
+    """Return the events that a provider sends for these calls, as decoded JSON.
 
     The arguments come in pieces of `size` characters, one call after the other; with a `seed`, in
     pieces of random sizes, the calls interleaved where the provider does that. `BUILDERS` has the
@@ -470,7 +470,7 @@ STREAMS = {name: build(THREE, shuffled(THREE, 5)) for name, build in BUILDERS.it
 
 
 def mutated(event: Any, chance: random.Random, junk: Any) -> Any:
-    """One place of an event replaced, removed or put under another key."""
+    """Return an event with one place replaced, removed or put under another key."""
     if isinstance(event, dict) and event and chance.random() < 0.8:
         key = chance.choice(sorted(event))
         copied = dict(event)

@@ -13,7 +13,7 @@ from support import ROOT
 
 
 def hot() -> tuple[str, ...]:
-    """The modules that setup.py compiles."""
+    """Return the modules that setup.py compiles."""
     known: dict[str, tuple[str, ...]] = {}
     for node in ast.parse((ROOT / "packages/jsonrill/setup.py").read_text("utf8")).body:
         if isinstance(node, ast.Assign):
@@ -31,6 +31,6 @@ def test_all_hot_modules_are_of_one_kind(name: str) -> None:
 
 
 def test_the_compiled_run_is_a_compiled_run() -> None:
-    """`make compiled` would be worthless if it silently fell back to Python."""
+    """The compiled run would be worthless if it silently fell back to Python."""
     wanted = "compiled" in os.environ.get("PYTHONPATH", "")
     assert jsonrill.compiled is wanted

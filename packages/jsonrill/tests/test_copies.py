@@ -33,18 +33,18 @@ EVENTS = [
 PARSER = Parser()
 FRAGMENTS = (PARSER.feed(FIRST), PARSER.feed(REST))
 SNAPSHOTS = ['{"a":"x"}', '{"a":"xy","b":[1]}']
-# What is fed before the copy, and after it; and what shows how that went.
+# What is fed before the copy and after it, and the result to compare.
 STAGES: dict[str, Any] = {
-    "Document": (Document, FIRST, REST, lambda it, out: it.value),
-    "Document repair": (lambda: Document(repair=True), FIRST, REST, lambda it, out: it.value),
-    "Parser": (Parser, FIRST, REST, lambda it, out: out),
-    "Rebuilder": (Rebuilder, *FRAGMENTS, lambda it, out: it.value),
-    "PartialStream": (PartialStream, FIRST, REST, lambda it, out: [u.to_json() for u in out]),
-    "Chunker": (Chunker, *SNAPSHOTS, lambda it, out: (out, it.flush())),
-    "ToolCalls": (ToolCalls, *EVENTS, lambda it, out: [call.args for call in it.calls]),
-    "ToolCallEvents": (ToolCallEvents, *EVENTS, lambda it, out: out),
-    "Parts": (Parts, *EVENTS, lambda it, out: [part.delta for part in out]),
-    "SSEDecoder": (SSEDecoder, "data: a\nda", "ta: b\n\n", lambda it, out: out),
+    "Document": (Document, FIRST, REST, lambda item, out: item.value),
+    "Document repair": (lambda: Document(repair=True), FIRST, REST, lambda item, out: item.value),
+    "Parser": (Parser, FIRST, REST, lambda item, out: out),
+    "Rebuilder": (Rebuilder, *FRAGMENTS, lambda item, out: item.value),
+    "PartialStream": (PartialStream, FIRST, REST, lambda item, out: [u.to_json() for u in out]),
+    "Chunker": (Chunker, *SNAPSHOTS, lambda item, out: (out, item.flush())),
+    "ToolCalls": (ToolCalls, *EVENTS, lambda item, out: [call.args for call in item.calls]),
+    "ToolCallEvents": (ToolCallEvents, *EVENTS, lambda item, out: out),
+    "Parts": (Parts, *EVENTS, lambda item, out: [part.delta for part in out]),
+    "SSEDecoder": (SSEDecoder, "data: a\nda", "ta: b\n\n", lambda item, out: out),
 }
 COPIES: dict[str, Callable[[Any], Any]] = {
     "pickle": lambda stage: pickle.loads(pickle.dumps(stage)),

@@ -1,5 +1,4 @@
-"""What other projects' clients are sent; the real clients read the same streams in the server's
-tests."""
+"""Streams for other projects' clients; the server's tests read them with the real clients."""
 
 from __future__ import annotations
 
@@ -49,7 +48,7 @@ def test_complete_calls_can_be_read_back(name: str) -> None:
         try:
             for event in translate(ANSWERS[name].events):
                 calls.feed(event)
-        except SourceFailed:  # the provider's error, which the stream has told before
+        except SourceFailed:  # the stream has already reported the provider's error
             pass
         calls.flush()
         if len(expected) == len(known.calls):
@@ -68,7 +67,7 @@ def test_ag_ui_events_are_valid(name: str) -> None:
 
 def test_the_results_of_tools_are_sent() -> None:
     running = run_tools(ANSWER.events(PATHS[0]), {"weather": weather})
-    [output] = [it for it in to_ai_sdk(running) if it["type"] == "tool-output-available"]
+    [output] = [item for item in to_ai_sdk(running) if item["type"] == "tool-output-available"]
     assert output["output"] == "sun in Rome" and output["toolCallId"] == "a"
     running = run_tools(ANSWER.events(PATHS[0]), {"weather": weather})
     kinds = [event["type"] for event in to_ag_ui(running)]
@@ -95,9 +94,9 @@ def test_an_invalid_call_ends_once_and_with_its_error(read: Any) -> None:
 
 def test_updates_are_data_or_the_state() -> None:
     text = ['{"title": "To', ' Rome"}']
-    data = [it["data"] for it in to_ai_sdk(updates(text)) if it["type"] == "data-json"]
+    data = [item["data"] for item in to_ai_sdk(updates(text)) if item["type"] == "data-json"]
     assert data[-1] == {"index": 0, "status": "COMPLETED", "data": {"title": "To Rome"}}
-    states = [it for it in to_ag_ui(updates(text)) if it["type"] == "STATE_SNAPSHOT"]
+    states = [item for item in to_ag_ui(updates(text)) if item["type"] == "STATE_SNAPSHOT"]
     assert states[-1]["snapshot"] == {"title": "To Rome"}
 
 

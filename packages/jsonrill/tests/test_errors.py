@@ -73,7 +73,7 @@ def test_the_tree_is_tested_whole() -> None:
 
 
 def errors(text: str, **options: Any) -> list[Any]:
-    """The errors of the updates, the same for every cutting, as `str` or as bytes."""
+    """Return the errors of the updates, which must be equal for every cutting of `str` or bytes."""
     by_cutting = []
     for cut in cuttings(text):
         for pieces in (cut, [piece.encode("utf8", "surrogatepass") for piece in cut]):

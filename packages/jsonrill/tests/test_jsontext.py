@@ -1,4 +1,4 @@
-"""The one writer of JSON: what it writes reads back, and what JSON cannot say is refused."""
+"""The writer of JSON: its text reads back, and values that JSON cannot express are refused."""
 
 from __future__ import annotations
 

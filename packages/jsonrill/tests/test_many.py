@@ -67,17 +67,17 @@ def test_the_first_error_ends_all() -> None:
 def test_entities_are_counted_over_all_documents() -> None:
     text = '{"c": ["a", "b"]}{"c": ["d"]} {"c": 2}'
     shown = list(updates(text, "ONE-BY-ONE", many=True, entity="c"))
-    assert [(it.index, it.data) for it in shown] == [(0, "a"), (1, "b"), (2, "d"), (3, 2)]
+    assert [(item.index, item.data) for item in shown] == [(0, "a"), (1, "b"), (2, "d"), (3, 2)]
 
 
 def test_an_error_is_an_update() -> None:
     shown = list(updates(["[1]\n[2", " 3]\n", "[4]"], "ONE-BY-ONE", many=True, entity="[*]"))
-    assert [it.status for it in shown] == ["COMPLETED", "COMPLETED", "ERROR"]
+    assert [item.status for item in shown] == ["COMPLETED", "COMPLETED", "ERROR"]
 
 
 def test_an_error_at_the_end_of_a_record_ends_all() -> None:
     shown = list(updates(["[1]\n\x1e[2 \n\x1e[3]"], "ONE-BY-ONE", many=True, entity="[*]"))
-    assert [(it.status, it.data) for it in shown] == [
+    assert [(item.status, item.data) for item in shown] == [
         ("COMPLETED", 1),
         ("COMPLETED", 2),
         ("ERROR", None),

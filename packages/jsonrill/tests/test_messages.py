@@ -1,4 +1,4 @@
-"""The turn for the next request: what the client libraries accept, with all that must go back."""
+"""The turn for the next request: what the client libraries accept, with all that providers need."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def turn(events: list[Event]) -> list[dict[str, Any]]:
 
 
 def accepts(messages: list[dict[str, Any]], type_: Any) -> None:
-    """The client library's own parameter types take these messages as they are."""
+    """Check that the client library's own parameter types accept these messages."""
     TypeAdapter(list[type_]).validate_python(messages, strict=False)
     json.dumps(messages)
 
@@ -51,7 +51,7 @@ def test_openai_chat() -> None:
     assert [call["function"]["arguments"] for call in assistant["tool_calls"]] == [
         expected.text for expected in THREE
     ]
-    assert [(it["tool_call_id"], it["content"]) for it in results] == [
+    assert [(item["tool_call_id"], item["content"]) for item in results] == [
         ("call_a", '{"city":"São Paulo","days":3}'),
         ("call_b", "LookupError: nothing found"),
         ("call_c", "null"),
@@ -193,6 +193,7 @@ def test_gemini_sends_thought_signatures_back() -> None:
         event({"text": "ing", "thoughtSignature": "c2ln"}),
         event({"functionCall": call, "thoughtSignature": "c2lnMg=="}),
         event({"functionCall": {**call, "id": "its-own"}}),
+        event({"executableCode": {"code": "1 + 1", "language": "PYTHON"}}),
         event({"text": "", "thoughtSignature": "c2lnMw=="}, finish="STOP"),
     ]
     messages = turn(events)
@@ -206,6 +207,7 @@ def test_gemini_sends_thought_signatures_back() -> None:
                 {"text": "ing", "thoughtSignature": "c2ln"},
                 {"functionCall": call, "thoughtSignature": "c2lnMg=="},
                 {"functionCall": {**call, "id": "its-own"}},
+                {"executableCode": {"code": "1 + 1", "language": "PYTHON"}},
                 {"text": "", "thoughtSignature": "c2lnMw=="},
             ],
         },

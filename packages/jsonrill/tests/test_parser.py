@@ -1,4 +1,4 @@
-"""The parser by tables: what each text makes, and what is said of each text that is refused."""
+"""The parser by tables: the fragments of each text, and the error of each refused one."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def parse(text: str | bytes, **options: Any) -> list[Fragment]:
 
 
 def refusal(pieces: Any, **options: Any) -> InvalidJSON | LimitExceeded:
-    """The error that these pieces end in."""
+    """Return the error that these pieces end in."""
     parser = Parser(**options)
     with pytest.raises((InvalidJSON, LimitExceeded)) as caught:
         for piece in pieces:
@@ -170,7 +170,7 @@ TAILS += ['\\"', '\\":0'] + [f"{'0' * n}{tail}" for n in (1, 2, 3, 4) for tail i
 
 
 def closers(text: str) -> str:
-    """The brackets that are open at the end of a valid beginning, inside out."""
+    """Return the brackets that close a valid beginning, the innermost first."""
     brackets, in_string, escape = "", False, False
     for char in text:
         if escape:

@@ -218,7 +218,7 @@ class Juf:
 
 
 def leaked(source: str) -> str:
-    """A backslash and the character after it are in no partial text, the digits of \\u are."""
+    """Return partial text: without backslashes and the characters after them, with \\u's digits."""
     text, skip = "", False
     for char in source[1:-1]:
         if skip or char == "\\":

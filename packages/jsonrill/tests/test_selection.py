@@ -32,7 +32,7 @@ TABLE = cases("fields.json")["cases"]
 
 
 def joined(items: list[Any], kind: str) -> list[Any]:
-    """The pieces of a string as one."""
+    """Return the pieces of a string joined."""
     return items if kind == "select" else ["".join(items)] if items else []
 
 
@@ -43,7 +43,7 @@ def options_of(case: dict[str, Any]) -> dict[str, Any]:
     return options
 
 
-@pytest.mark.parametrize("case", TABLE, ids=lambda it: f"{it['call']} {it['text'][:40]}")
+@pytest.mark.parametrize("case", TABLE, ids=lambda item: f"{item['call']} {item['text'][:40]}")
 def test_the_cases_for_every_language(case: dict[str, Any]) -> None:
     kind, *fields = case["call"]
     sources = [*cuttings(case["text"]), *cuttings(case["text"].encode())]
@@ -196,7 +196,7 @@ def test_the_limit_of_a_value_holds_for_text_that_waited(limit: int) -> None:
             _, error = collect(select(source, "[*]", **options))  # type: ignore[call-overload]
             assert isinstance(error, LimitExceeded) and error.limit == "text"
             assert error.offset == 1 + limit - len(prefix)
-    # It hung.
+    # This used to hang.
     assert not collect(select('[{ ""}', "[*]", repair=True, limits=limits))[0]
 
 

@@ -1,4 +1,4 @@
-"""`sse`: the bytes of an event stream, which ends rightly whatever happens."""
+"""`sse`: the bytes of an event stream, which has the right end in every case."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CLOSE = b"event: CLOSE\ndata: [DONE]\n\n"
 
 
 def data_of(blocks: list[bytes]) -> list[Any]:
-    """The data of the events, each of one block; the last of them is CLOSE."""
+    """Return the data of the events, one in each block; the last one is CLOSE."""
     assert blocks[-1] == CLOSE
     events = SSEDecoder().feed(b"".join(blocks[:-1]))
     assert len(events) == len(blocks) - 1

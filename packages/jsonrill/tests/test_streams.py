@@ -1,4 +1,4 @@
-"""The short ways in, over any source, sync and async: lazy, polite, and never hiding an error."""
+"""The functions over any source, sync and async: lazy, closing it, and never hiding an error."""
 
 from __future__ import annotations
 

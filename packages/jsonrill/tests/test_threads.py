@@ -30,7 +30,7 @@ PIECES = [TEXT[at : at + 7] for at in range(0, len(TEXT), 7)]
 
 @pytest.fixture(autouse=True)
 def quick_turns() -> Any:
-    """Threads take turns as often as they can, so that what they share is seen half-made."""
+    """Switch threads as often as possible, so that a shared object is seen half-built."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     yield
@@ -54,7 +54,7 @@ def updates() -> Any:
 
 def repaired() -> Any:
     text = "Here: {title: 'x', days: [1, 2,], “none”: None"
-    return [json.dumps(it) for it in jsonrill.values(iter(text), repair=True)]
+    return [json.dumps(item) for item in jsonrill.values(iter(text), repair=True)]
 
 
 def chunks() -> Any:
@@ -93,7 +93,7 @@ def test_one_schema_for_all_threads() -> None:
 
 
 def at_once(work: Callable[[], Any]) -> list[Any]:
-    """What each of the threads returns; all begin together."""
+    """Return the result of each thread; all of them begin together."""
     gate = threading.Barrier(THREADS)
 
     def begin() -> Any:
@@ -101,4 +101,4 @@ def at_once(work: Callable[[], Any]) -> list[Any]:
         return work()
 
     with ThreadPoolExecutor(THREADS) as threads:
-        return [it.result() for it in [threads.submit(begin) for _ in range(THREADS)]]
+        return [item.result() for item in [threads.submit(begin) for _ in range(THREADS)]]

@@ -1,4 +1,4 @@
-"""Tools start early, run beside each other, and never with arguments that are not the call's."""
+"""Tools start early, run concurrently, and never with arguments that are not the call's."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ async def sent(events: list[Event]) -> AsyncIterator[Event]:
 
 
 def run(events: list[Event], tools: Any, **options: Any) -> tuple[list[Part], Any]:
-    """The parts of a sync run, and the run; an async run gives the same results and messages."""
+    """Return the parts of a sync run, and the run; check that an async run gives the same."""
     running = run_tools(events, tools, **options)
     sync_parts = list(running)
 
@@ -60,7 +60,7 @@ def run(events: list[Event], tools: Any, **options: Any) -> tuple[list[Part], An
 
 
 def outcomes(parts: list[Part]) -> dict[str, Any]:
-    """What became of each call: its result, or its error."""
+    """Return the result or the error of each call."""
     return {
         part.call.id: part.result if part.error is None else f"! {part.error}"
         for part in parts
@@ -227,7 +227,7 @@ def test_a_call_that_goes_wrong_while_it_waits_for_its_turn_never_runs() -> None
 
 
 def keeper(name: str, ran: list[tuple[str, Any]]) -> Callable[..., None]:
-    """A tool that takes anything and notes it."""
+    """Return a tool that takes anything and records it."""
 
     def tool(*texts: Any, **args: Any) -> None:
         ran.append((name, texts[0] if texts else args))

@@ -1,4 +1,4 @@
-"""What a type checker says of programs that use jsonrill rightly, and wrongly."""
+"""What type checkers report for programs that use jsonrill correctly and wrongly."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ ENV = {**os.environ, "MYPYPATH": PYTHONPATH}
 
 
 def expected(file: Path) -> dict[int, str]:
-    """The comment at the end of each line that has one."""
+    """Return the comment at the end of each line that has one."""
     lines = enumerate(file.read_text("utf8").splitlines(), start=1)
     return {number: line.split("  # ")[1] for number, line in lines if "  # " in line}
 
 
 def plain(kind: str) -> str:
-    """A type without what is sent to a generator and what it returns."""
+    """Return a type without a generator's send and return types."""
     return re.sub(r"Generator\[(.*?)(?:, None)+\]$", r"Generator[\1]", kind)
 
 
 @cache
 def messages() -> list[tuple[str, int, str, str]]:
-    """What mypy says, in one run: file, line, kind and message."""
+    """Return mypy's messages of one run: file, line, kind and message."""
     files = sorted(map(str, PROGRAMS.glob("*.py")))
     command = [sys.executable, "-m", "mypy", "--no-error-summary", *files]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=ENV)
@@ -65,7 +65,7 @@ def test_wrong_programs_are_refused() -> None:
 
 @cache
 def said_by_pyright() -> list[tuple[str, int, str, str]]:
-    """What pyright says, in one run, as `said`."""
+    """Return pyright's messages of one run, in the form of `said`."""
     folder = installed(PROGRAMS, "pyright")
     settings = {
         "include": [os.path.relpath(PROGRAMS, folder)],
@@ -81,15 +81,20 @@ def said_by_pyright() -> list[tuple[str, int, str, str]]:
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert done.returncode in (0, 1), done.stderr
     return [
-        (Path(it["file"]).name, it["range"]["start"]["line"] + 1, it["severity"], it["message"])
-        for it in json.loads(done.stdout)["generalDiagnostics"]
+        (
+            Path(item["file"]).name,
+            item["range"]["start"]["line"] + 1,
+            item["severity"],
+            item["message"],
+        )
+        for item in json.loads(done.stdout)["generalDiagnostics"]
     ]
 
 
 @hard
 def test_pyright_reveals_the_same_types() -> None:
-    lines = [it for it in said_by_pyright() if it[0] == "accepted.py"]
-    assert [it for it in lines if it[2] == "error"] == []
+    lines = [item for item in said_by_pyright() if item[0] == "accepted.py"]
+    assert [item for item in lines if item[2] == "error"] == []
     # It writes the name of a path's type instead of the type, and Unknown for some Any.
     shown = {line: text.split(' is "')[1].rstrip('"') for _, line, kind, text in lines}
     revealed = {

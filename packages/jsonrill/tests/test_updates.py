@@ -1,4 +1,4 @@
-"""`updates` over any source; with `every`, what is held back and when it comes."""
+"""`updates` over any source; with `every`, what is held back and for how long."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_nothing_is_raised_for_bad_text(source: Any, every: float | None) -> Non
 
 
 class Watched:
-    """A source that tells how far it was read and whether it was closed."""
+    """A source that records how far it was read and whether it was closed."""
 
     def __init__(self, parts: list[str], fails: bool = False) -> None:
         self.parts, self.fails = parts, fails

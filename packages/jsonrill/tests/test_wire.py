@@ -179,7 +179,9 @@ def test_p12_a_receiver_at_n_has_the_value_of_the_sender_at_n(
 
 @examples(150)
 @given(text=TEXTS, data=st.data(), numbered=st.booleans())
-def test_p12_for_text(text: str, data: st.DataObject, numbered: bool) -> None:
+def test_p12_text_arrives_whole_however_it_is_cut(
+    text: str, data: st.DataObject, numbered: bool
+) -> None:
     """However a text is cut, its value arrives, and what is complete does not change any more."""
     sender, receivers = TextSender(numbered=numbered), [Receiver()]
     final: dict[str, str] = {}
@@ -189,7 +191,7 @@ def test_p12_for_text(text: str, data: st.DataObject, numbered: bool) -> None:
             for receiver in receivers:
                 receiver.feed(over_the_wire(message))
             check_final(receivers[0], final)
-        if (snapshot := sender.snapshot()) is not None:
+        if (snapshot := sender.sender.snapshot()) is not None:
             receivers.append(Receiver())
             receivers[-1].feed(over_the_wire(snapshot))
     rest = sender.flush()
@@ -504,7 +506,7 @@ def test_messages_may_be_merged(text: str, data: st.DataObject, numbered: bool) 
     sent = []
     for piece in [*(text[at : at + 3] for at in range(0, len(text), 3)), None]:
         for message in sender.flush() if piece is None else sender.feed(piece):
-            held = message if held is None else sender.merge(held, message)
+            held = message if held is None else sender.sender.merge(held, message)
         if held is not None and (piece is None or data.draw(st.booleans())):
             sent.append(over_the_wire(held))
             held = None
@@ -540,10 +542,10 @@ def test_states_may_be_merged() -> None:
     sender, receiver = StateSender(), Receiver()
     [first] = sender.feed({"t": ""})
     [second] = sender.feed({"t": "a"})
-    receiver.feed(sender.merge(first, second))
+    receiver.feed(sender.sender.merge(first, second))
     [third] = sender.feed({"t": "ab"})
     [fourth] = sender.feed({"t": "abc", "u": 1})
-    assert (merged := sender.merge(third, fourth)) == [3, "bc", ["set", "/u", 1]]
+    assert (merged := sender.sender.merge(third, fourth)) == [3, "bc", ["set", "/u", 1]]
     receiver.feed(merged)
     [last] = sender.stop(OSError("secret"))
     assert last == [4, ["error", {"code": "SOURCE_FAILED", "message": "the source failed"}]]

@@ -32,7 +32,9 @@ BLOCKS = read(PAGE.read_text("utf8")).blocks
 
 def block(beginning: str) -> str:
     """Return the block that begins so, or that is the file of this name."""
-    [text] = [it.text for it in BLOCKS if it.file == beginning or it.text.startswith(beginning)]
+    [text] = [
+        item.text for item in BLOCKS if item.file == beginning or item.text.startswith(beginning)
+    ]
     return text
 
 

@@ -42,7 +42,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture
 def shown(page: Page, server: Server) -> Iterator[Shown]:
-    """The open page; an error or warning of the browser fails the test."""
+    """Yield the open page; an error or warning of the browser fails the test."""
     shown = Shown(page, server.url)
     shown.open()
     yield shown

@@ -85,7 +85,7 @@ class Shown:
         return int(self.page.locator("#slider").get_attribute("max") or 0)
 
     def row(self, key: str) -> Locator:
-        """The rows of the tree with this key."""
+        """Return the rows of the tree with this key."""
         key_of = self.page.get_by_text(key, exact=True).and_(self.page.locator(".key"))
         return self.page.locator("#tree .row", has=key_of)
 
@@ -96,7 +96,7 @@ class Shown:
         return self.page.locator("#panel-text .text").inner_text()
 
     def diagnosis(self) -> dict[str, str]:
-        """Tone, and what, where and what to do."""
+        """Return the tone of the diagnosis, and what is wrong, where, and what to do."""
         parts = {name: self.page.locator(f"#{name}").inner_text() for name in WORDS}
         return {"tone": self.page.locator("#diagnosis").get_attribute("data-tone") or "", **parts}
 

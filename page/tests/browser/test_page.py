@@ -23,7 +23,7 @@ SCHEMA = '{"properties": {"size": {"enum": ["small", "large"]}}}'
 
 
 def chat(text: str, finish: str | None = "stop") -> str:
-    """OpenAI chat events of a text in small pieces."""
+    """Return OpenAI chat events of a text in small pieces."""
     deltas = [{"content": text[at : at + 6]} for at in range(0, len(text), 6)]
     choices: list[dict[str, Any]] = [{"index": 0, "delta": delta} for delta in deltas]
     if finish:
@@ -79,6 +79,12 @@ def test_the_server_finds_violations_and_says_whether_repair_helps(shown: Shown)
     expect(shown.page.locator("#what")).to_contain_text("Invalid JSON")
     shown.paste('{"a": 1] {')
     expect(shown.page.locator("#todo")).to_contain_text("repair=True refuses it")
+
+
+def test_an_event_of_several_lines_is_published(shown: Shown) -> None:
+    shown.paste(json.dumps({"error": {"message": "Incorrect key"}}, indent=2))
+    expect(shown.page.locator("#what")).to_contain_text("Incorrect key")
+    expect(shown.page.locator("#published")).to_contain_text("private stream")
 
 
 def test_every_moment_is_the_same_forwards_and_backwards(shown: Shown) -> None:
@@ -285,6 +291,8 @@ def test_the_layout_fits_every_screen(shown: Shown) -> None:
             assert page.evaluate("scrollY") == 0
         expect(page.locator("#tabs").get_by_role("tab").locator("visible=true")).to_have_count(tabs)
         assert page.locator("#panel-text").is_visible() is (width >= 700)
+        change = page.locator("#event-rows .change").last.bounding_box()
+        assert change and change["width"] >= 250
     shown.tab("text")
     expect(page.locator("#panel-text")).to_be_visible()
 
@@ -308,7 +316,7 @@ def test_large_streams_are_shown_in_windows(shown: Shown, tmp_path: Path) -> Non
     shown.open_file(tmp_path / "events.jsonl")
     assert shown.length() > 30_000 and "Cut off" in shown.diagnosis()["what"]
     shown.tab("events")
-    assert shown.page.locator("#event-rows tr").count() == 200
+    assert shown.page.locator("#event-rows tr").count() == 100
 
 
 def test_without_a_server_the_page_shows_text_tree_and_calls(page: Page, server: Server) -> None:

@@ -1,4 +1,4 @@
-"""A page that shows a run of an application of one's own is reloaded, and the application dies."""
+"""A page that shows an application's run is reloaded, and the application is killed."""
 
 from __future__ import annotations
 

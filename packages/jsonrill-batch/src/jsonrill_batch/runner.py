@@ -17,7 +17,7 @@ from distributed import Client, KilledWorker, as_completed
 from .output import SIZE, BatchError, Output, Partition, partitions
 from .reader import Job, Reader, Row
 
-# Seconds until a look for workers that were not restarted.
+# Seconds between checks for workers that were not restarted.
 _CHECK_SECONDS: Final = 10
 # A process may also be killed while it starts, or while it reads a harmless line.
 _ATTEMPTS: Final = 5

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -27,7 +29,7 @@ COUNTS = "[('complete', 192), ('cut', 6), ('invalid', 2)]"
 )
 def test_a_recipe_runs(tmp_path: Path, module: str, output: str) -> None:
     blocks = read((ROOT / "docs" / "batch.md").read_text("utf8")).blocks
-    (script,) = [it.text for it in blocks if re.search(rf"(import|from) {module}\b", it.text)]
+    (script,) = [item.text for item in blocks if re.search(rf"(import|from) {module}\b", item.text)]
     if find_spec(module) is None:
         pytest.skip(f"needs {module}")
     (tmp_path / "logs").mkdir()
@@ -47,3 +49,23 @@ def test_a_recipe_runs(tmp_path: Path, module: str, output: str) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert output in done.stdout
+
+
+def test_the_first_commands_run(tmp_path: Path) -> None:
+    blocks = read((ROOT / "docs" / "batch.md").read_text("utf8")).blocks
+    commands = next(item.text for item in blocks if item.language == "console").splitlines()
+    script = "\n".join(item.removeprefix("$ ") for item in commands if not item.startswith("$ pip"))
+    python = shlex.quote(sys.executable)
+    script = script.replace("python tools", f"{python} {ROOT}/tools").replace("1000", "50")
+    script = script.replace("\njsonrill ", f"\n{python} -m jsonrill ")
+    path = os.pathsep.join(sys.path)
+    done = subprocess.run(
+        ["bash", "-c", script],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    assert rows and "complete" not in {row["status"] for row in rows}, done.stderr

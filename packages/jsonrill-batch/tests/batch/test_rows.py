@@ -133,8 +133,8 @@ def test_a_wrong_option_is_refused_before_the_first_line(options: dict[str, Any]
 
 @given(st.lists(st.text() | st.binary() | st.builds(json.dumps, st.dictionaries(
     st.sampled_from(["id", "text", "chunks", "events", "custom_id", "response", "choices"]),
-    st.recursive(st.none() | st.integers() | st.text(), lambda it: st.lists(it) | st.dictionaries(
-        st.sampled_from(["body", "delta", "content", "choices"]), it)),
+    st.recursive(st.none() | st.integers() | st.text(), lambda inner: st.lists(inner)
+        | st.dictionaries(st.sampled_from(["body", "delta", "content", "choices"]), inner)),
 ))), st.sampled_from(["values", "updates", "check", "calls"]), st.booleans())  # fmt: skip
 def test_nothing_in_a_line_raises(lines: list[Any], kind: Any, repair: bool) -> None:
     found = list(rows(lines, Job(kind, repair=repair)))

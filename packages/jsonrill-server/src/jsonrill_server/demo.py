@@ -19,7 +19,7 @@ from starlette.responses import Response, StreamingResponse
 
 from jsonrill.demo.recordings import recorded
 from jsonrill.jsontext import dumps
-from jsonrill.testing import EVENT_STREAM, Call, FakeAnswer, Script
+from jsonrill.testing import Call, FakeAnswer, Script, tokens
 
 from .access import Tokens
 from .examples import NoExample, example
@@ -27,63 +27,40 @@ from .web import Json
 
 # Seconds for each token of an answer that is not a recording.
 PACE: Final = 0.01
-# Pauses shorter than this are added up: a timer takes longer.
-TICK: Final = 0.005
 # Calls of one tool, if a prompt has several names.
 MOST_CALLS: Final = 4
 TOPICS: Final = ("trip", "voyage", "booking", "recipe")
-NEEDED: Final = {
-    "/chat/completions": ("model", "messages"),
-    "/responses": ("model", "input"),
-    "/messages": ("model", "messages", "max_tokens"),
-}
+PATHS: Final = ("/chat/completions", "/responses", "/messages")
 
 
-def add_routes(app: FastAPI, tokens: Tokens) -> None:
+def add_routes(app: FastAPI, access: Tokens) -> None:
     """Answer the requests of providers' clients."""
 
     async def list_models(request: Request) -> Response:
-        tokens.owner(request)
+        access.owner(request)
         model = {"id": "simulated", "object": "model", "display_name": "A simulated model"}
         return Json({"object": "list", "data": [model]})
 
     async def answer(request: Request) -> Response:
-        tokens.owner(request)
+        access.owner(request)
         script = response_to(request.url.path, await request.body())
-        steps = play(script)
-        if script.headers.get("content-type") == EVENT_STREAM["content-type"]:
-            return StreamingResponse(steps, media_type=EVENT_STREAM["content-type"])
-        content = b"".join([data async for data in steps])
-        return Response(content, script.status, dict(script.headers))
+        return StreamingResponse(play(script), script.status, dict(script.headers))
 
     app.add_api_route("/v1/models", list_models)
-    for path in NEEDED:
+    for path in PATHS:
         app.add_api_route(f"/v1{path}", answer, methods=["POST"])
 
 
 async def play(script: Script) -> AsyncIterator[bytes]:
     """Yield the bytes of a script, each when it is due."""
-    clock = asyncio.get_running_loop().time
-    due = clock()
     for step in script.steps:
         if isinstance(step, bytes):
             yield step
-        elif isinstance(step, int | float):
-            # Do not catch up after a slow reader: a real model would not.
-            due = max(due, clock() - TICK) + step
-            if due - clock() >= TICK:
-                await asyncio.sleep(due - clock())
+        else:
+            await asyncio.sleep(step)
 
 
 # ---- the providers' APIs ----
-
-
-class InvalidRequest(ValueError):
-    """The API rejects the request; `param` names the wrong parameter."""
-
-    def __init__(self, message: str, param: str) -> None:
-        super().__init__(message)
-        self.param = param
 
 
 def response_to(path: str, body: bytes) -> Script:
@@ -91,24 +68,22 @@ def response_to(path: str, body: bytes) -> Script:
     request: Any = None
     try:
         request = json.loads(body)
-        answer = answer_to(path, request)
-    except InvalidRequest as bad:
-        answer = FakeAnswer(status=400, message=str(bad), param=bad.param)
+        answer = answer_to(request)
+    except NoExample as error:
+        message = f"the simulated model cannot meet the schema: {error}"
+        answer = FakeAnswer(status=400, message=message, param="schema")
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         message = "a part of the request is missing, or has the wrong type"
         answer = FakeAnswer(status=400, message=message, param="body")
     return replace(answer, id=secrets.token_hex(12)).script(path, request)
 
 
-def answer_to(path: str, body: dict[str, Any]) -> FakeAnswer:
-    for name in next(names for suffix, names in NEEDED.items() if path.endswith(suffix)):
-        if not body.get(name):
-            raise InvalidRequest(f"Missing required parameter: '{name}'", name)
+def answer_to(body: dict[str, Any]) -> FakeAnswer:
     answer = _compose(body)
     names = ("max_completion_tokens", "max_tokens", "max_output_tokens")
     limit = next((body[name] for name in names if body.get(name) is not None), 1 << 30)
     texts = (answer.reasoning, answer.text, *(call.text for call in answer.calls))
-    if limit < sum(-(-len(text) // 4) for text in texts):
+    if limit < sum(len(tokens(text)) for text in texts):
         return replace(answer, ending="length", after=limit)
     return answer
 
@@ -127,7 +102,7 @@ def _compose(body: dict[str, Any]) -> FakeAnswer:
     form = body.get("response_format") or body.get("output_format")
     form = form or (body.get("text") or body.get("output_config") or {}).get("format") or {}
     if form.get("type") == "json_schema":
-        text = dumps(_example((form.get("json_schema") or form)["schema"], names))
+        text = dumps(example((form.get("json_schema") or form)["schema"], names))
     elif form.get("type") == "json_object" or re.search(r"\bJSON\b", prompt):
         topic = next((topic for topic in TOPICS if topic in prompt.lower()), "recipe")
         text = recorded(f"{topic}.txt")
@@ -177,7 +152,7 @@ def _calls(body: dict[str, Any], prompt: str, names: list[str]) -> list[Call]:
     for spec in mentioned or specs[:1]:
         schema = spec.get("input_schema") or spec.get("parameters") or {"type": "object"}
         for at in range(min(len(names), MOST_CALLS) or 1):
-            arguments = _example(schema, names[at:] + names[:at])
+            arguments = example(schema, names[at:] + names[:at])
             calls.append(Call(spec["name"], arguments, f"call_{len(calls) + 1}"))
     return calls if body.get("parallel_tool_calls") is not False else calls[:1]
 
@@ -185,11 +160,3 @@ def _calls(body: dict[str, Any], prompt: str, names: list[str]) -> list[Call]:
 def _is_mentioned(tool: str, prompt: str) -> bool:
     words = re.findall("[a-z]{4,}", re.sub("(?<=[a-z])(?=[A-Z])", "_", tool).lower())
     return any(re.search(rf"\b{word}", prompt) for word in words)
-
-
-def _example(schema: Any, names: list[str]) -> Any:
-    try:
-        return example(schema, names)
-    except NoExample as error:
-        message = f"the simulated model cannot meet the schema: {error}"
-        raise InvalidRequest(message, "schema") from error

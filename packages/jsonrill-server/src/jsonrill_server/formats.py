@@ -8,10 +8,10 @@ in between.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from jsonrill import Chunker, Document, PartialStream, Parts, ToolCalls
+from jsonrill import Chunker, PartialStream, Parts, ToolCalls
 from jsonrill.dialects import DIALECTS
 from jsonrill.errors import (
     InvalidJSON,
@@ -43,7 +43,7 @@ UNKNOWN: Final = {
     "code": UnknownSource.code,
     "message": "the events contain nothing of a known provider: use the format raw",
 }
-_BAD_TEXT: Final = (InvalidJSON, LimitExceeded, RevisionError)
+BAD_TEXT: Final = (InvalidJSON, LimitExceeded, RevisionError)
 
 
 def slices(text: str, size: int = STEP) -> Iterator[str]:
@@ -131,7 +131,7 @@ class Text(Rendering):
     def _read(self, source: Callable[[], str]) -> Steps:
         try:
             text = source()
-        except _BAD_TEXT as error:
+        except BAD_TEXT as error:
             yield self._stop(stream_error(error))
             return
         for piece in slices(text):
@@ -217,8 +217,7 @@ class ClientEvents(Updates):
 
     def __init__(self, options: Options) -> None:
         super().__init__(options)
-        ids = options.of("ag-ui") if options.format == "ag-ui" else {}
-        self._dialect = DIALECTS[options.format](**options.of("calls"), **ids)
+        self._dialect = DIALECTS[options.format](**options.of("calls"))
 
     def feed(self, record: Record) -> Steps:
         if record.input != "events":
@@ -262,36 +261,3 @@ _RENDERINGS: Final[dict[str, type[Rendering]]] = {
 def rendering(options: Options) -> Rendering:
     """Return the rendering for a reader."""
     return _RENDERINGS[options.format](options)
-
-
-def current_value(records: Sequence[Record], end: End | None, options: Options) -> dict[str, Any]:
-    """Return the value so far: a document, or the text and the calls of an answer."""
-    problem: Problem | None = None
-    if options.input == "events":
-        answer = AnswerText(options.provider)
-        calls = ToolCalls(**options.of("calls"), keep=None)
-        texts = []
-        for record in records:
-            texts.append(answer.feed(record.body))
-            calls.feed(record.body)
-        if end is not None:
-            calls.flush()
-        shown = [
-            {"id": call.id, "name": call.name, "args": call.args, "status": call.status}
-            for call in calls.calls
-        ]
-        body: dict[str, Any] = {"text": "".join(texts), "calls": shown}
-    else:
-        source, document = TextSource(options), Document(**options.of("document"))
-        try:
-            for record in records:
-                document.feed(source.feed(record))
-            if end is not None and end.error is None:
-                document.feed(source.flush())
-                document.flush()
-        except _BAD_TEXT as error:
-            problem = stream_error(error)
-        body = {"value": document.live, "complete": document.complete}
-    problem = (end and end.error) or problem
-    body |= {"status": end.status if end else "active", "closed": end is not None}
-    return body if problem is None else {**body, "error": problem}

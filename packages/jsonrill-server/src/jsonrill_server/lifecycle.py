@@ -17,9 +17,9 @@ from typing import Any, Final
 
 from .log import Fenced, Head, State, Store, StoreError, Write, cancel, next_epoch
 from .options import Options
-from .produce import Production, Writer
-from .records import PRODUCER_LOST, PRODUCER_STOPPED, End, Record, end_of_answer, to_bytes
-from .result import Meta, OnEnd, Run, read_all, read_run
+from .produce import HOLD, Limits, Production, Writer
+from .records import PRODUCER_LOST, PRODUCER_STOPPED, End, Record, to_bytes
+from .result import Meta, OnEnd, Run, end_of_answer, read_all, read_run
 from .sources import call, records_of
 
 log = logging.getLogger("jsonrill_server")
@@ -28,21 +28,6 @@ Source = Callable[..., Any]
 RELEASED: Final = -1e6
 # Seconds that a run which is stopped has to write its end.
 STOPPING: Final = 5.0
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Bounds and times of a process; times are in seconds, `retry` in milliseconds."""
-
-    heartbeat: float = 15.0
-    send_timeout: float = 30.0
-    retry: int = 1000
-    readers: int = 5000
-    stream_bytes: int = 16 << 20
-    stream_records: int = 100_000
-    streams: int = 10_000
-    keep: float = 3600.0
-    grace: float = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +75,12 @@ class Lifecycle:
         on_end: OnEnd | None = None,
     ) -> None:
         """Write what a source yields to a log that this process has claimed."""
-        limits = self.limits
-        writer = Writer(self.store, name, head, meta.lease)
-        production = Production(writer, source, limits.stream_bytes, limits.stream_records)
+        production = Production(self.writer(name, head, meta), source)
         task = asyncio.create_task(self._write(production, meta, on_end or self.on_end))
         self._note(name, _Running(task, production.stop, meta.source is not None))
+
+    def writer(self, name: str, head: Head, meta: Meta, hold: float = HOLD) -> Writer:
+        return Writer(self.store, name, head, meta.lease, self.limits, hold)
 
     def call_source(self, meta: Meta, before: list[Record]) -> AsyncGenerator[list[Record]]:
         """Return what the named source of a run yields after some records."""
@@ -133,7 +119,7 @@ class Lifecycle:
         """Write a run and its end, or leave it to another process because this one stops."""
         writer = production.writer
         try:
-            end = await self._write_records(production, meta)
+            end = await production.run() or await end_of_answer(self.store, writer.key)
             if end is PRODUCER_STOPPED and meta.source is not None:
                 writer.lease = RELEASED
                 await writer.append()
@@ -145,15 +131,6 @@ class Lifecycle:
             log.error("a run cannot be written any more: %s", error)
             return
         await self._settle(writer, on_end)
-
-    async def _write_records(self, production: Production, meta: Meta) -> End:
-        """Write what a source yields; return how it ended."""
-        end = await production.run()
-        if end is not None:
-            return end
-        _, records, _ = await read_all(self.store, production.writer.key)
-        provider = Options.stored(meta.options).provider
-        return await asyncio.to_thread(end_of_answer, records, provider)
 
     async def _settle(self, writer: Writer, on_end: OnEnd | None) -> None:
         """Call `on_end` with what is in the log, if that is to be done, and note that it returned.
@@ -221,7 +198,7 @@ class Lifecycle:
 
     async def _go_on(self, name: str, head: Head, meta: Meta) -> None:
         """Go on with a log that was taken over, or end it."""
-        writer, on_end = Writer(self.store, name, head, meta.lease), self.on_end
+        writer, on_end = self.writer(name, head, meta), self.on_end
         if head.closed:
             on_end = on_end or _ignore
         elif meta.source in self.sources:

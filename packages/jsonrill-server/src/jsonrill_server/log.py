@@ -83,6 +83,10 @@ class Row(NamedTuple):
     data: bytes
 
 
+def next_epoch(epoch: int = 0) -> int:
+    return epoch + random.randrange(1, 1 << 20)
+
+
 @dataclass(frozen=True, slots=True)
 class NewLog:
     """A log to create, perhaps in place of one that has ENDED, named by its `Head.log`.
@@ -96,6 +100,7 @@ class NewLog:
     most: int = 10_000
     replaces: str = ""
     log: str = field(default_factory=lambda: secrets.token_hex(6))
+    epoch: int = field(default_factory=next_epoch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,22 +130,22 @@ class Write:
         }
 
 
-def next_epoch(epoch: int = 0) -> int:
-    return epoch + random.randrange(1, 1 << 20)
-
-
 class Store(ABC):
     """Logs by key. Keys are ASCII, at most 200 characters. Times are the store's own clock."""
 
     # Seconds between two writes of a run: cheap stores need not wait.
     write_every = 0.025
+    # What to do about a store in another format.
+    remedy = ""
 
     def __init__(self) -> None:
         self.signals = Signals()
         self._listening: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        await self.connect()
+        version = await self.connect()
+        if version != FORMAT:
+            raise StoreError(f"the store has format {version} and not {FORMAT}: {self.remedy}")
         self._listening = asyncio.create_task(self._listen())
 
     async def close(self) -> None:
@@ -205,8 +210,8 @@ class Store(ABC):
         raise Fenced("another writer has claimed the log, or it is closed")
 
     @abstractmethod
-    async def connect(self) -> None:
-        """Connect; StoreError if the store was written in another format."""
+    async def connect(self) -> int:
+        """Connect, and prepare a store that is new; return the version of its format."""
 
     @abstractmethod
     async def disconnect(self) -> None: ...

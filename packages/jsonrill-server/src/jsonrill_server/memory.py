@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from .log import Head, NewLog, Row, State, Store, Write, next_epoch
+from .log import FORMAT, Head, NewLog, Row, State, Store, Write
 
 
 @dataclass(slots=True)
@@ -31,7 +31,8 @@ class MemoryStore(Store):
         self._clock = clock
         self._logs: dict[str, _Log] = {}
 
-    async def connect(self) -> None: ...
+    async def connect(self) -> int:
+        return FORMAT
 
     async def disconnect(self) -> None: ...
 
@@ -44,7 +45,7 @@ class MemoryStore(Store):
         log, now = self._logs.get(key), self._clock()
         if log.new.log != new.replaces if log else not self._make_room(new):
             return None
-        self._logs[key] = _Log(new, next_epoch(), now + lease, now)
+        self._logs[key] = _Log(new, new.epoch, now + lease, now)
         self.signals.wake(key)
         return self._head(key)
 

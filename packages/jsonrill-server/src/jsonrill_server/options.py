@@ -30,7 +30,6 @@ STAGES: Final = {
     "updates": ("mode", "entity", "schema", "send", "repair", "prefix", *OF_MODE),
     "text": ("eager", "null", "on_revision", "numbers"),
     "calls": ("provider", "schemas", "repair"),
-    "ag-ui": ("thread", "run"),
 }
 
 
@@ -47,14 +46,12 @@ class BadOption(ValueError):
 
 
 class Choices(TypedDict, total=False):
-    """What a reader gets; `thread` and `run` are ids for AG-UI."""
+    """What a reader may choose."""
 
     format: Format
     mode: Mode | dict[str, Mode]
     entity: str | list[str] | dict[str, str] | None
     send: Send
-    thread: str
-    run: str
 
 
 @with_config(ConfigDict(extra="forbid", strict=True))

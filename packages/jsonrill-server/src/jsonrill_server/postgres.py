@@ -16,18 +16,7 @@ import psycopg
 from psycopg import AsyncConnection, errors, waiting
 from psycopg.conninfo import conninfo_to_dict
 
-from .log import (
-    FORMAT,
-    Head,
-    NewLog,
-    Row,
-    Store,
-    StoreError,
-    StoreFull,
-    StoreUnavailable,
-    Write,
-    next_epoch,
-)
+from .log import FORMAT, Head, NewLog, Row, Store, StoreError, StoreFull, StoreUnavailable, Write
 
 Fields = Mapping[str, Any]
 CONNECTIONS: Final = 16
@@ -115,6 +104,8 @@ _DUE: Final = f"SELECT key FROM jsonrill.logs WHERE state < 2 AND ends < {CLOCK}
 class PostgresStore(Store):
     """Logs in the tables of a schema; the clock is the database server's."""
 
+    remedy = "use another database, or DROP SCHEMA jsonrill CASCADE, with the logs in it"
+
     def __init__(self, url: str) -> None:
         super().__init__()
         try:
@@ -125,7 +116,7 @@ class PostgresStore(Store):
         self._idle: list[_Connection] = []
         self._closed = False
 
-    async def connect(self) -> None:
+    async def connect(self) -> int:
         [[is_missing]] = await self._query("SELECT to_regclass('jsonrill.format') IS NULL")
         if is_missing:
             try:
@@ -136,18 +127,14 @@ class PostgresStore(Store):
                     " database, or run what `python -m jsonrill_server.postgres` prints"
                 ) from error
         [[version]] = await self._query("SELECT number FROM jsonrill.format")
-        if version != FORMAT:
-            raise StoreError(
-                f"the schema jsonrill of this database has format {version} and not {FORMAT}: use"
-                " another database, or DROP SCHEMA jsonrill CASCADE, with the logs in it"
-            )
+        return int(version)
 
     async def disconnect(self) -> None:
         self._closed = True
         self._drop_idle()
 
     async def try_create(self, key: str, new: NewLog, lease: float) -> Head | None:
-        fields = {**asdict(new), "key": key, "epoch": next_epoch(), "lease": lease}
+        fields = {**asdict(new), "key": key, "lease": lease}
         async with self._connection() as connection, connection.transaction():
             for statement in _CREATE:
                 rows = await _execute(connection, statement, fields)

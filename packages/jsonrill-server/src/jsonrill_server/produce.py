@@ -28,6 +28,21 @@ PAUSE: Final = 0.2
 MOST_WAITING: Final = 1 << 20
 
 
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds and times of a process; times are in seconds, `retry` in milliseconds."""
+
+    heartbeat: float = 15.0
+    send_timeout: float = 30.0
+    retry: int = 1000
+    readers: int = 5000
+    stream_bytes: int = 16 << 20
+    stream_records: int = 100_000
+    streams: int = 10_000
+    keep: float = 3600.0
+    grace: float = 10.0
+
+
 @dataclass
 class Writer:
     """The claim of this process to a log: the head after its last write."""
@@ -36,8 +51,18 @@ class Writer:
     key: str
     head: Head
     lease: float
-    hold: float = HOLD
+    limits: Limits
+    hold: float
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def add(self, data: Sequence[bytes]) -> None:
+        """Append records of the source; LimitExceeded if the stream becomes too large."""
+        limits = self.limits
+        size, count = self.head.size + sum(map(len, data)), self.head.last + len(data)
+        if size > limits.stream_bytes or count > limits.stream_records:
+            bounds = f"{limits.stream_bytes} bytes and {limits.stream_records} records"
+            raise LimitExceeded(f"a stream has at most {bounds}")
+        await self.append(data)
 
     async def append(self, data: Sequence[bytes] = (), state: State | None = None) -> None:
         """Append records. Retry for `hold` seconds while the store is unavailable."""
@@ -88,17 +113,9 @@ class Writer:
 class Production:
     """A source that is written to a log by this process."""
 
-    def __init__(
-        self,
-        writer: Writer,
-        source: AsyncGenerator[list[Record]],
-        most_bytes: int,
-        most_records: int,
-    ) -> None:
+    def __init__(self, writer: Writer, source: AsyncGenerator[list[Record]]) -> None:
         self.writer = writer
         self._source = source
-        self._most_bytes = most_bytes
-        self._most_records = most_records
         self._waiting: list[bytes] = []
         self._size = 0
         self._arrived = asyncio.Event()
@@ -117,6 +134,8 @@ class Production:
                 await self._write()
         except Lost:
             return LOG_LOST
+        except LimitExceeded as error:
+            return end_of_error(error)
         finally:
             await cancel(self._reading)
         if self._stopped is not None:
@@ -141,17 +160,9 @@ class Production:
                     while self._size > MOST_WAITING:
                         self._written.clear()
                         await self._written.wait()
-                    self._check_bounds()
             return None
         except (Exception, SystemExit) as error:  # SystemExit would end the event loop
             return end_of_error(error)
-
-    def _check_bounds(self) -> None:
-        size = self.writer.head.size + self._size
-        count = self.writer.head.last + len(self._waiting)
-        if size > self._most_bytes or count > self._most_records:
-            bounds = f"{self._most_bytes} bytes and {self._most_records} records"
-            raise LimitExceeded(f"a stream has at most {bounds}")
 
     async def _write(self) -> None:
         """Wait for records and write them, or renew the lease in time."""
@@ -159,6 +170,6 @@ class Production:
         self._arrived.clear()
         data, self._waiting, self._size = self._waiting, [], 0
         self._written.set()
-        await self.writer.append(data)
+        await self.writer.add(data)
         if data and self.writer.store.write_every:
             await asyncio.sleep(self.writer.store.write_every)

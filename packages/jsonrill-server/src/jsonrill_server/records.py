@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final, Literal, NamedTuple
-
-from jsonrill.sources.answer import AnswerText
+from typing import Final, Literal, NamedTuple
 
 Input = Literal["text", "snapshots", "events"]
 Status = Literal["complete", "length", "filtered", "refused", "stopped", "error", "lost"]
@@ -62,15 +59,3 @@ def from_bytes(data: bytes) -> Record | End:
         stored = json.loads(data[1:])
         return End(stored["status"], stored["code"], stored["message"])
     return Record(_INPUTS[data[:1]], data[1:].decode("utf-8", "surrogatepass"))
-
-
-def end_of_answer(records: Sequence[Record], provider: Any) -> End:
-    """Return how an answer ended, after its source was read completely."""
-    answer = AnswerText(provider)
-    for record in records:
-        if record.input == "events":
-            answer.feed(record.body)
-    if answer.failure is not None:
-        return End("error", "PROVIDER_ERROR", answer.failure)
-    cut = answer.cut()
-    return COMPLETE if cut is None else End(cut.reason)  # type: ignore[arg-type]

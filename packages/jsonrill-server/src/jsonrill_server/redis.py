@@ -24,18 +24,7 @@ import redis.exceptions
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
-from .log import (
-    FORMAT,
-    Head,
-    NewLog,
-    Row,
-    Store,
-    StoreError,
-    StoreFull,
-    StoreUnavailable,
-    Write,
-    next_epoch,
-)
+from .log import FORMAT, Head, NewLog, Row, Store, StoreFull, StoreUnavailable, Write
 
 T = TypeVar("T")
 CONNECTIONS: Final = 50
@@ -144,6 +133,8 @@ return false
 class RedisStore(Store):
     """Logs as lists; its clock is the server's."""
 
+    remedy = "use another database, or delete the keys jsonrill:* with the logs in them"
+
     def __init__(self, url: str) -> None:
         super().__init__()
         options = {"socket_timeout": 5, "max_connections": CONNECTIONS, **CONNECTING}
@@ -152,21 +143,16 @@ class RedisStore(Store):
         self._connections = asyncio.Semaphore(CONNECTIONS)
         self._script = self._client.register_script(SCRIPT)
 
-    async def connect(self) -> None:
+    async def connect(self) -> int:
         await self._ask(lambda: self._client.set("jsonrill:format", FORMAT, nx=True))
-        found = await self._ask(lambda: self._client.get("jsonrill:format"))
-        if found not in (None, b"%d" % FORMAT):
-            raise StoreError(
-                f"the keys jsonrill:* of this Redis have format {found.decode()} and not {FORMAT}:"
-                " use another database, or delete them with the logs in them"
-            )
+        return int(await self._ask(lambda: self._client.get("jsonrill:format")))
 
     async def disconnect(self) -> None:
         await self._listener.aclose()
         await self._client.aclose()
 
     async def try_create(self, key: str, new: NewLog, lease: float) -> Head | None:
-        found = await self._run("create", key, **asdict(new), epoch=next_epoch(), lease=lease)
+        found = await self._run("create", key, **asdict(new), lease=lease)
         return _head(*found) if found else None
 
     async def try_write(self, key: str, write: Write) -> Head | None:

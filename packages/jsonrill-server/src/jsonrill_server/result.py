@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable, Sequence
@@ -9,13 +10,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-from jsonrill import Parts, ToolCall
+from jsonrill import Document, Parts, ToolCall
+from jsonrill.errors import stream_error
 from jsonrill.messages import messages
 from jsonrill.sources.answer import AnswerText
 
+from .formats import BAD_TEXT, TextSource
 from .log import Head, Lost, Store
 from .options import Options
-from .records import End, Record, Status, from_bytes
+from .records import COMPLETE, End, Record, Status, from_bytes
 
 log = logging.getLogger("jsonrill_server")
 OnEnd = Callable[["Run"], Awaitable[object] | object]
@@ -85,13 +88,48 @@ class Run:
         """
         return messages(self._parts, form)
 
+    def current_value(self) -> dict[str, Any]:
+        """Return the value so far: a document, or the text and the calls of an answer."""
+        is_closed, problem = self.status != "active", None
+        if self._options.input == "events":
+            fields = ("id", "name", "args", "status")
+            calls = [{name: getattr(call, name) for name in fields} for call in self.calls]
+            body: dict[str, Any] = {"text": self.text, "calls": calls}
+        else:
+            source = TextSource(self._options)
+            document = Document(**self._options.of("document"))
+            try:
+                for record in self._records:
+                    document.feed(source.feed(record))
+                if is_closed and self.error is None:
+                    document.feed(source.flush())
+                    document.flush()
+            except BAD_TEXT as error:
+                problem = stream_error(error)
+            body = {"value": document.live, "complete": document.complete}
+        body |= {"status": self.status, "closed": is_closed}
+        body["last"] = len(self._records) + is_closed
+        return body | ({"error": self.error or problem} if self.error or problem else {})
+
+    def answer_end(self) -> End:
+        """Return how the answer ended, after its source was read completely."""
+        answer = AnswerText(self._options.provider)
+        for record in self._records:
+            if record.input == "events":
+                answer.feed(record.body)
+        if answer.failure is not None:
+            return End("error", "PROVIDER_ERROR", answer.failure)
+        cut = answer.cut()
+        return COMPLETE if cut is None else End(cut.reason)  # type: ignore[arg-type]
+
     @cached_property
     def _parts(self) -> Parts:
-        parts = Parts(self._options.provider)
+        parts = Parts(**self._options.of("calls"))
         for record in self._records:
             if record.input == "events":
                 parts.feed(record.body)
-        parts.flush()
+        if self.status != "active":
+            parts.flush()
         return parts
 
 
@@ -111,6 +149,11 @@ async def read_all(store: Store, name: str) -> tuple[Head | None, list[Record], 
             return head, records, None
         if not rows:
             raise Lost("the store has lost records")
+
+
+async def end_of_answer(store: Store, name: str) -> End:
+    run = await read_run(store, name)
+    return COMPLETE if run is None else await asyncio.to_thread(run.answer_end)
 
 
 async def read_end(store: Store, name: str) -> End | None:

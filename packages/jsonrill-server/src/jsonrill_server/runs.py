@@ -19,13 +19,16 @@ from types import FrameType
 from typing import Any, Final, NamedTuple, Unpack
 from weakref import WeakSet
 
+from starlette.requests import Request
+
 from jsonrill.driver import close_async_source
 from jsonrill.errors import JsonrillError
 from jsonrill.eventstream import SSEDecoder, ends_stream
 
-from .lifecycle import Lifecycle, Limits, Source
+from .lifecycle import Lifecycle, Source
 from .log import Head, Lost, NewLog, State, Store, StoreUnavailable, open_store
 from .options import Choices, Options, StreamOptions
+from .produce import Limits
 from .read import Position, Replays
 from .records import CANCELLED, End
 from .result import Meta, OnEnd, Run, read_end, read_run
@@ -257,19 +260,16 @@ class Runs:
 
         choices = {"format": "raw", **choices}
         Options(choices)  # wrong options are raised here
-        is_django = hasattr(request, "META")
-        query = request.GET if is_django else getattr(request, "query_params", None)
-        if query is None:
-            kind = type(request).__qualname__
-            raise TypeError(f"a request is one of Starlette, FastAPI or Django, not {kind}")
         if not hasattr(request, "scope"):
-            raise TypeError("this request came by WSGI: event streams of runs need Django on ASGI")
+            kind = type(request).__qualname__
+            raise TypeError(f"a request is one of Starlette, FastAPI or Django (ASGI), not {kind}")
+        http = Request(request.scope)
         if replay is None:
-            replay = not (choices["format"] == "ai-sdk" and request.method == "GET")
-        after = request.headers.get("last-event-id") or query.get("after") or ""
-        is_head = request.method == "HEAD"
+            replay = not (choices["format"] == "ai-sdk" and http.method == "GET")
+        after = http.headers.get("last-event-id") or http.query_params.get("after", "")
+        is_head = http.method == "HEAD"
         response = await reply(self, log_name(key), choices, after, replay=replay, is_head=is_head)
-        if not is_django:
+        if not hasattr(request, "META"):  # which requests of Django have
             return response
         from .django import django_response
 

@@ -20,7 +20,6 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
-from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from jsonrill.errors import LimitExceeded
@@ -28,10 +27,9 @@ from jsonrill.eventstream import media_type
 from jsonrill.jsontext import dumps, write
 
 from . import demo, pages
-from .access import CLIENT_GONE, Guard, Metrics, Problem, Tokens
-from .formats import current_value
+from .access import Guard, Metrics, Problem, Tokens
+from .failures import end_of_error
 from .intake import Intake
-from .lifecycle import Limits
 from .log import (
     Fenced,
     Head,
@@ -43,10 +41,10 @@ from .log import (
     TooManyLogs,
 )
 from .options import BadOption, Format, Mode, Options, Send, StreamOptions
-from .produce import Writer
+from .produce import Limits, Writer
 from .read import Position
-from .records import CANCELLED, End, Record, end_of_answer, to_bytes
-from .result import Meta, read_all, read_end
+from .records import CANCELLED, End, Record, to_bytes
+from .result import Meta, end_of_answer, read_end, read_run
 from .runs import Runs
 from .settings import Settings
 from .web import Json, problem, reply
@@ -153,26 +151,22 @@ class Stream:
         head = await self.runs.store.claim(self.name, meta.lease)
         if head is None:
             raise Problem(409, "CLOSED", "the stream has ended")
-        writer = Writer(self.runs.store, self.name, head, meta.lease, hold=HOLD)
+        writer = self.runs.lifecycle.writer(self.name, head, meta, HOLD)
         return writer, Options.stored(meta.options)
 
     async def append(self, writer: Writer, records: list[Record]) -> Writer:
         """Append records; return a new writer if another request has become the writer."""
         data = [to_bytes(record) for record in records]
-        size, count = writer.head.size + sum(map(len, data)), writer.head.last + len(data)
-        bounds = self.server.settings
-        if size > bounds.stream_bytes or count > bounds.stream_records:
-            limits = f"{bounds.stream_bytes} bytes and {bounds.stream_records} records"
-            message = f"a stream has at most {limits}"
-            await self.runs.end(self.name, End("error", "LIMIT_EXCEEDED", message))
-            raise LimitExceeded(message)
         for _ in range(100):
             try:
-                await writer.append(data)
+                await writer.add(data)
                 self.server.metrics.records.inc(len(data))
                 return writer
             except Fenced:
                 writer, _ = await self.writer()
+            except LimitExceeded as error:
+                await self.runs.end(self.name, end_of_error(error))
+                raise
         raise Problem(409, "TAKEN", "too many requests append to this stream")
 
 
@@ -262,13 +256,11 @@ async def _batches(request: Request, intake: Intake) -> AsyncIterator[list[Recor
 async def close_stream(stream: StreamOf, ending: Ending | None = None) -> Response:
     """End a stream: it is complete, or failed with an error. Repeated, it changes nothing."""
     ending = ending or Ending()
-    head, meta = await stream.find()
+    head, _ = await stream.find()
     if not head.closed:
         end = End("error", ending.code, ending.message)
         if ending.status == "complete":
-            _, records, _ = await read_all(stream.runs.store, stream.name)
-            provider = Options.stored(meta.options).provider
-            end = await asyncio.to_thread(end_of_answer, records, provider)
+            end = await end_of_answer(stream.runs.store, stream.name)
         await stream.runs.end(stream.name, end)
     return await stream.status()
 
@@ -299,25 +291,16 @@ async def read_events(
 
 
 @router.get("/v1/streams/{id}/value")
-async def read_value(
-    stream: StreamOf, if_none_match: Annotated[str | None, Header()] = None
-) -> Response:
-    """Get the value so far. Its ETag changes with every record."""
-    head, meta = await stream.find()
-    tag = f'"{head.log}-{head.epoch}-{head.last}"'
-    if if_none_match == tag:
-        return Response(status_code=304, headers={"etag": tag})
-    is_large = head.size > LARGE
-    async with stream.server.large_values if is_large else nullcontext():
-        _, records, end = await read_all(stream.runs.store, stream.name)
-        body = await asyncio.to_thread(_value_text, records, end, Options.stored(meta.options))
-    return Response(body, media_type="application/json", headers={"etag": tag})
-
-
-def _value_text(records: list[Record], end: End | None, options: Options) -> str:
-    """Return the value as JSON, written by a function that a thread can be interrupted in."""
-    body = {**current_value(records, end, options), "last": len(records) + (end is not None)}
-    return write(body, dumps)
+async def read_value(stream: StreamOf) -> Response:
+    """Get the value so far."""
+    head, _ = await stream.find()
+    async with stream.server.large_values if head.size > LARGE else nullcontext():
+        run = await read_run(stream.runs.store, stream.name)
+        if run is None:
+            raise Lost("the stream was deleted meanwhile")
+        # Written by a function that a thread can be interrupted in.
+        body = await asyncio.to_thread(lambda: write(run.current_value(), dumps))
+    return Response(body, media_type="application/json")
 
 
 @router.get("/livez")
@@ -330,15 +313,10 @@ async def live() -> Response:
 async def ready(server: ServerOf) -> Response:
     """Check that the store takes writes, and the server is not about to stop."""
     if server.runs.is_stopping:
-        return Json({"status": "stopping"}, 503)
-    try:
-        async with asyncio.timeout(HOLD):
-            await server.runs.open()
-            await server.runs.store.probe()
-    except StoreFull:
-        return Json({"status": "the store is full"}, 503)
-    except (StoreError, TimeoutError):
-        return Json({"status": "the store does not answer"}, 503)
+        raise Problem(503, "STOPPING", "the server is about to stop")
+    async with asyncio.timeout(HOLD):
+        await server.runs.open()
+        await server.runs.store.probe()
     return Json({"status": "ok"})
 
 
@@ -352,6 +330,8 @@ async def metrics(request: Request, server: ServerOf) -> Response:
 
 # ---- the application ----
 
+# The codes of errors that no route has raised; /openapi.json lists the routes.
+CODES: Final = {404: "NOT_FOUND", 405: "METHOD"}
 # The responses to errors; without a message it is the error's own.
 ANSWERS: Final[dict[type[Exception], tuple[int, str, str]]] = {
     BadOption: (422, "BAD_OPTION", ""),
@@ -361,10 +341,9 @@ ANSWERS: Final[dict[type[Exception], tuple[int, str, str]]] = {
     TooManyLogs: (429, "TOO_MANY", ""),
     StoreFull: (503, "FULL", ""),
     StoreError: (503, "UNAVAILABLE", "the store does not answer"),
+    TimeoutError: (503, "UNAVAILABLE", "the store does not answer"),
     Exception: (500, "INTERNAL", "the server failed"),
 }
-# Errors with a response of their own.
-OTHERS: Final = (Problem, ClientDisconnect, RequestValidationError, HTTPException)
 
 
 def create_app(settings: Settings | None = None, *, store: Store | None = None) -> FastAPI:
@@ -392,7 +371,9 @@ def create_app(settings: Settings | None = None, *, store: Store | None = None) 
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        exception_handlers=dict.fromkeys([*ANSWERS, *OTHERS], _answer),
+        exception_handlers=dict.fromkeys(
+            [*ANSWERS, RequestValidationError, HTTPException], _answer
+        ),
     )
     app.state.server = server
     app.include_router(router)
@@ -405,7 +386,7 @@ def create_app(settings: Settings | None = None, *, store: Store | None = None) 
             allow_origins=[*settings.origins],
             allow_methods=["GET", "HEAD", "POST", "PUT", "DELETE"],
             allow_headers=["*"],
-            expose_headers=["location", "etag", "x-request-id", "producer-seq"],
+            expose_headers=["location", "producer-seq"],
         )
     app.add_middleware(Guard, settings=settings, metrics=server.metrics)
     return app
@@ -413,20 +394,12 @@ def create_app(settings: Settings | None = None, *, store: Store | None = None) 
 
 async def _answer(request: Request, error: Exception) -> Response:
     """Return the response for an error."""
-    match error:
-        case Problem():
-            return problem(error.status_code, error.code, error.detail, error.headers)
-        case ClientDisconnect():
-            return Response(status_code=CLIENT_GONE)
-        case RequestValidationError():
-            first = error.errors()[0]
-            place = "".join(f"{name}: " for name in first["loc"][-1:])
-            return problem(422, "BAD_OPTION", place + first["msg"])
-        case HTTPException(status_code=404):
-            message = "this server has no such route; /openapi.json lists them"
-            return problem(404, "NOT_FOUND", message)
-        case HTTPException():
-            code = "METHOD" if error.status_code == 405 else "HTTP"
-            return problem(error.status_code, code, str(error.detail), error.headers)
+    if isinstance(error, RequestValidationError):
+        first = error.errors()[0]
+        place = "".join(f"{name}: " for name in first["loc"][-1:])
+        return problem(422, "BAD_OPTION", place + first["msg"])
+    if isinstance(error, HTTPException):
+        code = getattr(error, "code", CODES.get(error.status_code, "HTTP"))
+        return problem(error.status_code, code, error.detail, error.headers)
     status, code, message = next(ANSWERS[kind] for kind in type(error).__mro__ if kind in ANSWERS)
     return problem(status, code, message or str(error))

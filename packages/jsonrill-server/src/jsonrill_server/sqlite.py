@@ -15,40 +15,33 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from typing import Any, Final, TypeVar
 
-from .log import (
-    FORMAT,
-    Head,
-    NewLog,
-    Row,
-    Store,
-    StoreError,
-    StoreFull,
-    StoreUnavailable,
-    Write,
-    next_epoch,
-)
+from .log import FORMAT, Head, NewLog, Row, Store, StoreFull, StoreUnavailable, Write
 
 T = TypeVar("T")
 POLL: Final = 0.02
-SCHEMA: Final = f"""
-PRAGMA journal_mode = WAL;
-PRAGMA synchronous = NORMAL;
-CREATE TABLE IF NOT EXISTS logs (
+SCHEMA: Final = (
+    """
+CREATE TABLE logs (
     key TEXT PRIMARY KEY, log TEXT NOT NULL, epoch INTEGER NOT NULL, last INTEGER NOT NULL,
     state INTEGER NOT NULL, until REAL NOT NULL, size INTEGER NOT NULL, meta TEXT NOT NULL,
     owner TEXT NOT NULL, keep REAL NOT NULL, used REAL NOT NULL
-) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS logs_by_owner ON logs (owner, state, used);
-CREATE TABLE IF NOT EXISTS records (
+) WITHOUT ROWID
+""",
+    "CREATE INDEX logs_by_owner ON logs (owner, state, used)",
+    """
+CREATE TABLE records (
     log TEXT NOT NULL, seq INTEGER NOT NULL, epoch INTEGER NOT NULL, data BLOB NOT NULL,
     PRIMARY KEY (log, seq)
-) WITHOUT ROWID;
-CREATE TRIGGER IF NOT EXISTS log_deleted AFTER DELETE ON logs BEGIN
+) WITHOUT ROWID
+""",
+    """
+CREATE TRIGGER log_deleted AFTER DELETE ON logs BEGIN
     DELETE FROM records WHERE log = old.log;
-END;
-CREATE TABLE IF NOT EXISTS probe (data BLOB);
-PRAGMA user_version = {FORMAT};
-"""
+END
+""",
+    "CREATE TABLE probe (data BLOB)",
+    f"PRAGMA user_version = {FORMAT}",
+)
 HEAD: Final = "log, epoch, last, state, until - :now, size, meta"
 MAKE_ROOM: Final = """
 DELETE FROM logs WHERE NOT EXISTS (SELECT 1 FROM logs WHERE key = :key) AND key IN (
@@ -74,14 +67,17 @@ READ: Final = "SELECT seq, epoch, data FROM records WHERE log = ? AND seq > ? OR
 class SqliteStore(Store):
     """Logs in tables; its clock is the system's."""
 
+    remedy = "name another file, or delete it with the logs in it"
+
     def __init__(self, url: str) -> None:
         super().__init__()
         self._path = url.partition("///")[2]
         self._thread = ThreadPoolExecutor(1, "jsonrill-sqlite")
         self._db: sqlite3.Connection | None = None
 
-    async def connect(self) -> None:
+    async def connect(self) -> int:
         self._db = await self._run(lambda: _connect(self._path))
+        return await self._pragma("user_version")
 
     async def disconnect(self) -> None:
         if self._db is not None:
@@ -93,7 +89,7 @@ class SqliteStore(Store):
             values = {**asdict(new), "key": key, "lease": lease, "now": time.time()}
             db.execute("DELETE FROM logs WHERE key = :key AND log = :replaces", values)
             db.execute(MAKE_ROOM, values)
-            return _head(db.execute(CREATE, {**values, "epoch": next_epoch()}))
+            return _head(db.execute(CREATE, values))
 
         head = await self._transaction(work)
         self.signals.wake(key)
@@ -143,26 +139,28 @@ class SqliteStore(Store):
         version = 0
         while True:
             await asyncio.sleep(POLL)
-            if self.signals.listening and version != (now := await self._version()):
+            # It changes with every change of the file by another connection.
+            if self.signals.listening and version != (now := await self._pragma("data_version")):
                 version = now
                 self.signals.wake_all()
 
-    async def _version(self) -> int:
-        """Return a number that changes with every change of the file by another connection."""
-        query = "PRAGMA data_version"
-        [version] = await self._transaction(lambda db: db.execute(query).fetchone(), "BEGIN")
-        return int(version)
+    async def _pragma(self, name: str) -> int:
+        [[number]] = await self._execute(f"PRAGMA {name}")
+        return int(number)
 
     async def _execute(self, statement: str, *values: str | float) -> list[tuple[Any, ...]]:
-        return await self._transaction(lambda db: db.execute(statement, values).fetchall())
+        return await self._run(lambda: self._open().execute(statement, values).fetchall())
+
+    def _open(self) -> sqlite3.Connection:
+        if self._db is None:
+            raise StoreUnavailable("the SQLite store is not open")
+        return self._db
 
     async def _transaction(
         self, work: Callable[[sqlite3.Connection], T], begin: str = "BEGIN IMMEDIATE"
     ) -> T:
         def transaction() -> T:
-            if self._db is None:
-                raise StoreUnavailable("the SQLite store is not open")
-            with self._db as db:
+            with self._open() as db:
                 db.execute(begin)
                 return work(db)
 
@@ -184,14 +182,13 @@ def _connect(path: str) -> sqlite3.Connection:
     # Only this user may read the logs; SQLite gives its other files the same mode.
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     db = sqlite3.connect(path, isolation_level=None, timeout=10)
-    [version] = db.execute("PRAGMA user_version").fetchone()
-    if version != FORMAT and db.execute("SELECT 1 FROM sqlite_master").fetchone():
-        db.close()
-        raise StoreError(
-            f"this file has format {version} and not {FORMAT}: name another file, or delete it with"
-            " the logs in it"
-        )
-    db.executescript(SCHEMA)
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = NORMAL")
+    with db:  # one transaction: processes that start together must not see half of the tables
+        db.execute("BEGIN IMMEDIATE")
+        if not db.execute("SELECT 1 FROM sqlite_master").fetchone():
+            for statement in SCHEMA:
+                db.execute(statement)
     return db
 
 

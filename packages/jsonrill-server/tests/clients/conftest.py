@@ -11,5 +11,5 @@ from support.npm import installed
 
 @pytest.fixture(scope="session")
 def npm() -> Path:
-    """A folder with the scripts and what they import."""
+    """Return a folder with the scripts and the packages that they import."""
     return installed(Path(__file__).parent, "clients")

@@ -1,4 +1,4 @@
-"""Clients of others, unmodified: ai and @ag-ui/client with an application, curl with the server."""
+"""Unmodified clients: ai and @ag-ui/client with an application, curl with the server."""
 
 from __future__ import annotations
 

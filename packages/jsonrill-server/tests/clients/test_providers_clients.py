@@ -63,7 +63,7 @@ def test_an_answer(seen: dict[str, Any], sdk: str) -> None:
 
 
 def test_leaving_the_loop_closes_the_connection(npm: Path) -> None:
-    """Or a model would go on writing; of each answer a few tokens were sent."""
+    """Otherwise a model would go on writing; only a few tokens of each answer were sent."""
     with Upstream(FakeAnswer(reasoning="word " * 2000, pace=0.005)) as upstream:
         left = ran(npm, upstream, "leave")
         assert set(left.values()) == {"reasoning"} and len(left) == len(upstream.exchanges)

@@ -1,4 +1,4 @@
-"""An event loop without a clock or a socket: time is a number, and a seed says who goes next.
+"""An event loop without a clock or a socket: time is a number, and a seed picks the next task.
 
 A task belongs to a process of the simulation, by a context variable that tasks inherit. A process
 can be killed between any two of its awaits (nothing of it ever runs again, not even `finally`), and
@@ -23,7 +23,7 @@ from heapq import heappop, heappush
 from typing import Any, Final
 from weakref import ref
 
-# Steps after which a schedule goes round in circles.
+# A schedule with more steps than this never ends.
 MOST_STEPS: Final = 400_000
 
 
@@ -59,7 +59,7 @@ class Process:
         self.dead = self.halted = False
 
 
-# Of what happens outside of all processes.
+# Stands for everything outside the processes.
 NOBODY: Final = Context()
 PROCESS: Final[ContextVar[Process]] = ContextVar("PROCESS")
 
@@ -80,12 +80,12 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
         self.steps = 0
         self._world = Process("")
         self._tasks: list[tuple[Process, ref[asyncio.Task[Any]]]] = []
-        # What the step that is done has made ready; who has something ready; what has a time.
+        # Handles that the last step made ready, processes with ready handles, and timers.
         self._new: list[Handle] = []
         self._busy: list[Process] = []
         self._timers: list[tuple[float, int, Handle]] = []
         self._count = 0
-        # Kept until the end: what is collected would run its `finally`.
+        # Kept until the end, because a collected task would run its `finally`.
         self._buried: list[Any] = []
         self.errors: list[dict[str, Any]] = []
 
@@ -112,7 +112,7 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
             self._busy.append(process)
 
     def tasks_of(self, process: Process) -> list[asyncio.Task[Any]]:
-        """The tasks of a process that have not ended."""
+        """Return the tasks of a process that have not ended."""
         return [task for its, task in self._living() if its is process]
 
     def _living(self) -> Iterator[tuple[Process, asyncio.Task[Any]]]:
@@ -171,7 +171,7 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
         return self.call_later(when - self.time(), callback, *args, context=context)
 
     def deliver(self, delay: float, callback: Callable[..., Any], *args: Any) -> None:
-        """Call something that belongs to no process and takes no step, such as a network."""
+        """Call a function that belongs to no process and takes no step, such as a network."""
         self._count += 1
         handle = Handle(callback, args, NOBODY)
         heappush(self._timers, (self.now + delay, self._count, handle))
@@ -179,7 +179,7 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
     def run_in_executor(  # type: ignore[override]
         self, executor: Any, func: Callable[..., Any], *args: Any
     ) -> Any:
-        """Call a function at once, though other loops call it in a thread."""
+        """Call a function in this thread, where other loops use another one."""
         future = self.create_future()
         try:
             future.set_result(func(*args))
@@ -241,7 +241,7 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
         new.clear()
 
     def _wake(self) -> None:
-        """Make ready what has its time now."""
+        """Make the timers ready that are due."""
         while self._timers and self._timers[0][0] <= self.now:
             handle = heappop(self._timers)[2]
             if handle.is_cancelled:
@@ -254,7 +254,7 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
             self._make_ready()
 
     def _advance(self) -> None:
-        """Let time pass until something has its time."""
+        """Advance the time to the next timer."""
         timers = self._timers
         while timers and timers[0][2].is_cancelled:
             heappop(timers)

@@ -77,8 +77,8 @@ class SimulatedStore(Store):
         """Wake the readers of a log in this process, later."""
         self._world.loop.call_later(delay, self.signals.wake, key, context=self._context)
 
-    async def connect(self) -> None:
-        await self._call(self._world.store.connect)
+    async def connect(self) -> int:
+        return await self._call(self._world.store.connect)
 
     async def disconnect(self) -> None: ...
 
@@ -104,7 +104,7 @@ class SimulatedStore(Store):
         return await self._call(self._world.store.expire)
 
     async def _call(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Send a request and wait for its answer. It is done even if nobody waits any more."""
+        """Send a request and wait for its answer. The store handles it even if nobody waits."""
         answer: asyncio.Future[T] = self._world.loop.create_future()
         self._world.loop.deliver(self._world.latency(), self._arrive, work, answer)
         return await answer

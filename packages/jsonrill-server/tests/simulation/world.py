@@ -48,7 +48,7 @@ class Source:
 
 @dataclass
 class Client:
-    """A reader: it leaves after some numbers of events, and comes back to another replica."""
+    """A reader that leaves after given numbers of events, and returns to another replica."""
 
     key: str
     format: Any
@@ -82,7 +82,7 @@ class Replica:
         )
 
     async def do(self, work: Any) -> Any:
-        """Run something in this process; None if the process dies meanwhile."""
+        """Run a coroutine in this process; None if the process dies meanwhile."""
         gone: asyncio.Future[None] = self.world.loop.create_future()
         self.waiting.append(gone)
         context = copy_context()
@@ -219,7 +219,7 @@ class World:
             await asyncio.sleep(0.1 + self.draw.random())
 
     async def _connection(self, replica: Replica, client: Client) -> None:
-        """One connection of a client, in the process that answers it."""
+        """Simulate one connection of a client, in the process that answers it."""
         runs, name = replica.runs, log_name(client.key)
         position = Position.parse(client.after or "0")
         leave = client.leaves.pop(0) if client.leaves else 1 << 30
@@ -312,7 +312,7 @@ class World:
         self.replicas.append(new)
         new.is_alive = False
         replica.die()
-        if any(it.is_alive for it in self.replicas):
+        if any(item.is_alive for item in self.replicas):
             await asyncio.sleep(after)
         new.is_alive = True
         await new.do(_opened(new.runs))
@@ -344,7 +344,7 @@ class World:
         for key, source in self.sources.items():
             log = self.store._logs[log_name(key)]
             items = [from_bytes(row.data) for row in log.rows]
-            end, records = items[-1], [it.body for it in items if isinstance(it, Record)]
+            end, records = items[-1], [item.body for item in items if isinstance(item, Record)]
             if not isinstance(end, End) or log.state != State.ENDED:
                 raise Violation(f"{key} has not ended: {log.state}")
             if tuple(records) != source.pieces[: len(records)]:
@@ -394,7 +394,7 @@ async def _opened(runs: Runs) -> None:
 
 
 def _rendered(log: Any, format: str) -> list[tuple[str, str]]:
-    """Return the events that a reader gets who is not disturbed."""
+    """Return the events that an undisturbed reader gets."""
     options = Options.stored(Meta.parse(log.new.meta).options)
     work = rendering(options.with_choices({"format": format}))
     events = []

@@ -31,8 +31,8 @@ The modules are in the order in which data passes them. A module imports only th
     sources/         any source → elements; their events, and the text of an answer
     documents.py     one document after another
     driver.py        a stage over a source, sync or async
-    selection.py     text → values and strings at a path
     stages.py        the stages of the public functions
+    selection.py     the stages of `select` and `text`: values and strings at a path
     streams.py       the public functions
     sending.py       `send` and `receive`
     eventstream.py   server-sent events

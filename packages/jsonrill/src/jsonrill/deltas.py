@@ -203,18 +203,18 @@ def _matches(
     indices: dict[bytes, list[int]] = {}
     for i in reversed(range(len(before))):
         indices.setdefault(before[i], []).append(front + i)
-    tops: list[int] = []
-    runs: list[Any] = []  # for each pile the longest run that ends there, as a linked list
+    tops = [-1]
+    runs: list[Any] = [None]  # for each pile the longest run that ends there, as a linked list
     for j, text in enumerate(after, front):
         if found := indices.get(text):
             i = found.pop()
             pile = bisect_left(tops, i)
             tops[pile : pile + 1] = [i]
-            runs[pile : pile + 1] = [((i, j), runs[pile - 1] if pile else None)]
+            runs[pile : pile + 1] = [(runs[pile - 1], (i, j))]
     pairs = []
-    run = runs[-1] if runs else None
+    run = runs[-1]
     while run is not None:
-        pair, run = run
+        run, pair = run
         pairs.append(pair)
     return pairs[::-1]
 
@@ -234,22 +234,22 @@ def tokens_of(pointer: Any, limit: int = DEFAULT_LIMITS.depth) -> list[str]:
 def resolve(value: Any, pointer: Any) -> Any:
     """Return the value at a JSON Pointer, ABSENT if there is none."""
     for token in tokens_of(pointer):
-        value = _item(value, token)
+        value = _item(value, _key(value, token))
     return value
 
 
-def _item(container: Any, token: str) -> Any:
-    """Return the member or element that a token names, ABSENT if there is none."""
-    if type(container) is dict:
-        return container.get(token, ABSENT)
-    if type(container) is list and (index := _index(token)) < len(container):
-        return container[index]
-    return ABSENT
-
-
-def _index(token: str) -> int:
-    """Return the index that a token names; a number beyond every list if it is not an index."""
+def _key(container: Any, token: str) -> Any:
+    """Return the key or index that a token names; an index beyond every list if it is not one."""
+    if type(container) is not list:
+        return token
     return int(token) if _INDEX.fullmatch(token) else maxsize
+
+
+def _item(container: Any, key: Any) -> Any:
+    """Return the member or element with a key or index, ABSENT if there is none."""
+    if type(container) is dict:
+        return container.get(key, ABSENT)
+    return container[key] if type(container) is list and key < len(container) else ABSENT
 
 
 # ---- apply ----
@@ -292,15 +292,14 @@ class Patch:
         if type(operation) is not list or len(operation) < 2:
             raise InvalidMessage(f"{operation!r:.80} is not an operation")
         name, pointer, *arguments = operation
-        depth, parent, token = self._locate(pointer)
-        key: Any = _index(token) if type(parent) is list else token
-        old = _item(parent, token)
+        depth, parent, key = self._locate(pointer)
+        old = _item(parent, key)
         match name, old, arguments:
             case "append", str(), [str() as new] if len(old) + len(new) <= self._limits.string:
                 # Without a second owner CPython extends a string in place: it is not copied.
                 parent[key] = ""
                 old += new
-                parent[key] = old
+                parent[key] = _joined(old) if SURROGATE.match(new) else old
             case "set", _, [new] if key == len(parent):
                 parent.append(self.checked(new, depth))
             case "set", _, [new] if old is not ABSENT or type(parent) is dict:
@@ -319,26 +318,24 @@ class Patch:
         except (TypeError, ValueError) as error:
             raise InvalidMessage(str(error)) from error
 
-    def _locate(self, pointer: Any) -> tuple[int, Any, str]:
-        """Return how many containers a pointer leads into, the last one, and the token in it."""
-        *tokens, last = "", *tokens_of(pointer, self._limits.depth)
+    def _locate(self, pointer: Any) -> tuple[int, Any, Any]:
+        """Return how many containers a pointer leads into, the last one, and the key in it."""
         parent: Any = self._root
+        key: Any = ""
+        tokens = tokens_of(pointer, self._limits.depth)
         for token in tokens:
-            container = _item(parent, token)
+            container = _item(parent, key)
             if id(container) not in self._own:
                 if type(container) is not dict and type(container) is not list:
                     raise InvalidMessage(f"{pointer!r:.80} is not inside an object or list")
-                container = container.copy()
-                parent[_index(token) if type(parent) is list else token] = container
+                container = parent[key] = container.copy()
                 self._own[id(container)] = container
-            parent = container
-        return len(tokens), parent, last
+            parent, key = container, _key(container, token)
+        return len(tokens), parent, key
 
     def _splice(self, old: Any, start: Any, count: Any, new: Any) -> Any:
         is_range = type(start) is type(count) is int and 0 <= start <= start + count <= len(old)
         if not is_range:
             raise InvalidMessage(f"{start!r:.40}, {count!r:.40} is not a range of {old!r:.40}")
         result = old[:start] + new + old[start + count :]
-        if type(result) is str and len(result) > self._limits.string:
-            raise InvalidMessage(f"a string has more than {self._limits.string} characters")
-        return result
+        return self.checked(result) if type(result) is str else result

@@ -3,37 +3,15 @@
 from __future__ import annotations
 
 from codecs import getincrementaldecoder
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
-from .answer import joined
 from .errors import CutShort, JsonrillError
 from .parse.machine import Sink
 from .parse.options import PARSE_OPTIONS, create_machine
 from .parse.states import END, EXPECTED
 from .pipeline import Stage
-from .sources.opening import TEXT
 from .sources.options import NEXT_DOCUMENT
-
-# How many characters of a text are kept for its errors.
-_KEPT: Final = 1 << 16
-
-
-class Beginning:
-    """The beginning of a text, kept for an error."""
-
-    def __init__(self) -> None:
-        self._pieces: list[Any] = []
-        self._size = 0
-
-    def add(self, piece: Any) -> None:
-        if self._size < _KEPT and (type(piece) is str or isinstance(piece, TEXT)):
-            self._pieces.append(piece)
-            self._size += len(piece)
-
-    @property
-    def text(self) -> str:
-        return joined(self._pieces)[:_KEPT]
 
 
 class Documents(Stage):
@@ -44,7 +22,6 @@ class Documents(Stage):
     ) -> None:
         self._begin, self._options = begin, dict(options)
         self._stage: Stage | None = None
-        self._beginning = Beginning()
 
     @property
     def ended(self) -> bool:  # type: ignore[override]
@@ -52,10 +29,7 @@ class Documents(Stage):
 
     @property
     def error(self) -> Exception | None:  # type: ignore[override]
-        error = None if self._stage is None else self._stage.error
-        if isinstance(error, JsonrillError):
-            error.text = self._beginning.text
-        return error
+        return None if self._stage is None else self._stage.error
 
     def feed(self, piece: Any) -> Iterator[Any]:
         if piece is NEXT_DOCUMENT:
@@ -64,7 +38,6 @@ class Documents(Stage):
             if not self.ended:
                 self._start()
         elif self._stage is not None:
-            self._beginning.add(piece)
             yield from self._stage.feed(piece)
 
     def flush(self, cut: CutShort | None = None) -> Iterator[Any]:
@@ -75,8 +48,11 @@ class Documents(Stage):
         if cut and not self.ended and (cut.reason != "lost" or not was_open):
             yield from self._start().flush(cut)
 
+    def rescue(self, error: Exception) -> Iterable[Any]:
+        return super().rescue(error) if self._stage is None else self._stage.rescue(error)
+
     def _start(self) -> Stage:
-        self._stage, self._beginning = self._begin(self._options), Beginning()
+        self._stage = self._begin(self._options)
         self._options.pop("prefix", None)
         return self._stage
 

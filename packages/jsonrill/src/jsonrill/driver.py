@@ -73,6 +73,7 @@ def _drive(stage: Stage, source: Opened) -> Generator[Any]:
             yield from stage.feed(element)
             if stage.ended:
                 break
+            stage = stage.rest or stage
         else:
             is_read = True
             yield from stage.flush()
@@ -94,6 +95,7 @@ async def _drive_async(stage: Stage, source: Opened) -> AsyncGenerator[Any]:
                 yield item
             if stage.ended:
                 break
+            stage = stage.rest or stage
         else:
             is_read = True
             for item in stage.flush():

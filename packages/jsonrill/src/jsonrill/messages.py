@@ -171,7 +171,7 @@ def _gemini_part(entry: Entry) -> Message | None:
         return {"functionCall": {**named, "args": _arguments(entry.call)}, **kept}
     if entry.kind == "reasoning":
         return {"text": entry.text, "thought": True, **kept} if kept else None
-    return {"text": entry.text, **kept}
+    return kept if entry.kind == "kept" else {"text": entry.text, **kept}
 
 
 def _function_response(call: ToolCall) -> Message:

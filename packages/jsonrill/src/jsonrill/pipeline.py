@@ -7,28 +7,27 @@ a source (`EventReader`, `TextReader`) is a stage, too, and `Pipe` puts it befor
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
-from .errors import CutShort, InvalidJSON, InvalidSchema, LimitExceeded
+from .errors import CutShort
 
 if TYPE_CHECKING:
     from .sources.opening import Opened
-
-# What reading a text may raise.
-BAD_TEXT: Final = (InvalidJSON, InvalidSchema, LimitExceeded)
 
 
 class Stage:
     """Turns what it is fed into items. This one passes it on.
 
     `ended`: it needs no more. `error`: what ended it, to raise after its last items. `cut`: of a
-    stage that reads a provider's events, how the answer was cut, once it is flushed.
+    stage that reads a provider's events, how the answer was cut, once it is flushed. `passes`: it
+    returns all further pieces as they are. `rest`: what the driver feeds instead from now on.
     """
 
     error: Exception | None = None
-    ended = False
+    ended = passes = False
     cut: CutShort | None = None
+    rest: Stage | None = None
 
     def open(self, source: Opened) -> None:
         """Take what is known about the source before its first element."""
@@ -43,42 +42,9 @@ class Stage:
     def fail(self, error: Exception) -> None:
         self.error, self.ended = error, True
 
-    def explain(self, error: Exception) -> Exception:
-        """Return an error of a later stage with a better message."""
-        return error
-
     def rescue(self, error: Exception) -> Iterable[Any]:
         """Return the last items after an exception of the source or of a stage, or raise it."""
         raise error
-
-
-class Reading(Stage):
-    """A stage around an object whose `feed` and `flush` read text and may raise.
-
-    Subclasses make items of what these return; after an error that is None.
-    """
-
-    def __init__(self, reader: Any) -> None:
-        self._reader = reader
-
-    def feed(self, piece: Any) -> Sequence[Any]:
-        try:
-            found = self._reader.feed(piece)
-        except BAD_TEXT as error:
-            self.fail(error)
-            found = None
-        return self._items(found)
-
-    def flush(self, cut: CutShort | None = None) -> Sequence[Any]:
-        try:
-            found = self._reader.flush(cut)
-        except BAD_TEXT as error:
-            self.fail(error)
-            found = None
-        return self._items(found)
-
-    def _items(self, found: Any) -> Sequence[Any]:
-        raise NotImplementedError
 
 
 class Pipe(Stage):
@@ -90,26 +56,24 @@ class Pipe(Stage):
     def open(self, source: Opened) -> None:
         self._first.open(source)
 
-    @property
-    def ended(self) -> bool:  # type: ignore[override]
-        return self._first.ended or self._second.ended
-
-    @property
-    def error(self) -> Exception | None:  # type: ignore[override]
-        return self._second.error
-
     def feed(self, piece: Any) -> Iterable[Any]:
-        pieces = self._first.feed(piece)
-        if type(pieces) is tuple and len(pieces) == 1 and not self._first.ended:
-            # One piece of text, as most sources yield: `values` takes a tenth less time.
-            return self._second.feed(pieces[0])
-        return self._pass(pieces)
+        yield from self._pass(self._first.feed(piece))
+        if self._first.passes:
+            self.rest = self._second
 
     def flush(self, cut: CutShort | None = None) -> Iterable[Any]:
         return self._pass(self._first.flush(cut), is_last=True)
 
     def rescue(self, error: Exception) -> Iterable[Any]:
-        return self._second.rescue(self._first.explain(error))
+        return self._second.rescue(error)
+
+    @property
+    def error(self) -> Exception | None:  # type: ignore[override]
+        return self._second.error
+
+    @property
+    def cut(self) -> CutShort | None:  # type: ignore[override]
+        return self._second.cut
 
     def _pass(self, pieces: Iterable[Any], is_last: bool = False) -> Iterable[Any]:
         first, second = self._first, self._second
@@ -120,3 +84,4 @@ class Pipe(Stage):
         else:
             if is_last or first.ended:
                 yield from second.flush(first.cut)
+        self.ended = first.ended or second.ended

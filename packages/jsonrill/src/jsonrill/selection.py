@@ -11,7 +11,7 @@ from .finder import Finder, Place, kind_of
 from .parse.machine import Frame, Sink, path_of
 from .parse.options import create_machine
 from .paths import ANY_INDEX, Path, Wildcard, format_path, parse_path, parse_pattern
-from .pipeline import Reading
+from .stages import Reading
 
 if TYPE_CHECKING:
     from .schema import Schema
@@ -189,7 +189,7 @@ class FieldReader(Reading):
     """A stage that reads text into the sink of a field."""
 
     def __init__(self, sink: Any, options: Mapping[str, Any]) -> None:
-        super().__init__(create_machine(sink, options))
+        super().__init__(create_machine(sink, options), options)
         self._sink = sink
 
     def flush(self, cut: CutShort | None = None) -> Sequence[Any]:

@@ -24,7 +24,7 @@ from .partial_stream.recorder import Recorder
 from .pipeline import Pipe, Stage
 from .stages import TextReader
 from .streams import ReadOptions, Source, read_options
-from .wire import Message, Receiver, Sender
+from .wire import Message, Receiver, Sender, end_marks
 
 # The fields and comments of server-sent events that carry no message.
 _OTHER_FIELDS: Final = (b":", b"event:", b"id:", b"retry:")
@@ -67,7 +67,7 @@ def send(
         reading, parsing = read_options(options, is_first_call=True)
         reader = TextReader(reading)
         stage = TextSender(numbered=numbered, **parsing)
-    pace: Pace[Message] | None = None if every is None else Pace(every, stage.merge)
+    pace: Pace[Message] | None = None if every is None else Pace(every, stage.sender.merge)
     return drive(Pipe(reader, stage), source, in_blocks=not states, pace=pace)
 
 
@@ -94,11 +94,11 @@ class StateSender(Stage):
     """States → messages."""
 
     def __init__(self, **options: Any) -> None:
-        self._sender = Sender(**options)
+        self.sender = Sender(**options)
 
     def feed(self, state: Any) -> list[Message]:
         """Return the message for this state."""
-        return _present(self._sender.feed(state))
+        return _present(self.sender.feed(state))
 
     def flush(self, cut: CutShort | None = None) -> list[Message]:
         """Return the last message."""
@@ -107,22 +107,12 @@ class StateSender(Stage):
     def stop(self, error: Exception | None = None) -> list[Message]:
         """Return the last message; `error` is the reason for the end."""
         self.ended = True
-        return _present(self._sender.end(error))
+        return _present(self.sender.end(error))
 
     def rescue(self, error: Exception) -> Iterator[Message]:
         if not self.ended:
             yield from self.stop(error)
         raise error
-
-    def snapshot(self) -> dict[str, Any] | None:
-        """Return the message for a receiver that joins now; None before the first message."""
-        return self._sender.snapshot()
-
-    def merge(self, held: Message, message: Message) -> Message | None:
-        """Merge a message that was not sent yet with the next one."""
-        if isinstance(held, dict) or isinstance(message, dict):
-            return self.snapshot()
-        return self._sender.merge(held, message)
 
 
 class TextSender(StateSender):
@@ -134,7 +124,7 @@ class TextSender(StateSender):
     def __init__(self, *, numbered: bool = True, **options: Any) -> None:
         super().__init__(numbered=numbered, ordered=True)
         # Something may follow the value, so its end changes nothing.
-        self._recorder = Recorder(0, lambda: None)
+        self._recorder = self.sender.copy.builder = Recorder(0, lambda: None)
         self._machine = create_machine(self._recorder, options)
 
     def feed(self, text: str | bytes) -> list[Message]:
@@ -143,10 +133,6 @@ class TextSender(StateSender):
 
     def flush(self, cut: CutShort | None = None) -> list[Message]:
         return [] if self.ended else self._read(self._machine.flush, cut, is_last=True)
-
-    def snapshot(self) -> dict[str, Any] | None:
-        self._sender.copy.value = self._recorder.value
-        return self._sender.snapshot()
 
     def _read(self, read: Callable[[Any], Any], text: Any, is_last: bool = False) -> list[Message]:
         """Return the message for what was read and for the end or an error.
@@ -158,14 +144,12 @@ class TextSender(StateSender):
             read(text)
         except (InvalidJSON, LimitExceeded) as error:
             failure = error
-        messages: list[Message] = []
-        recorder, sender = self._recorder, self._sender
-        if recorder.started and (recorder.is_dirty or not recorder.is_sent):
-            value = None if recorder.is_sent else recorder.value  # only for the first snapshot
-            messages = _present(sender.write(recorder.take()[0], value))
-        if is_last or failure is not None:
-            messages += self.stop(failure)
-        return _present(self.merge(*messages)) if len(messages) == 2 else messages
+        recorder = self._recorder
+        is_new = recorder.started and (recorder.is_dirty or not recorder.is_sent)
+        operations = recorder.take()[0] if is_new else []
+        self.ended = is_last or failure is not None
+        marks = end_marks(failure) if self.ended else []
+        return _present(self.sender.write(operations, marks))
 
 
 def _present(message: Message | None) -> list[Message]:
@@ -181,9 +165,8 @@ class ValueReceiver(Stage):
     def __init__(self, limits: Limits) -> None:
         self._receiver = Receiver(limits=limits)
         self._limit = limits.text
-        # The line that has not ended, in pieces, and its length.
-        self._rest: list[bytes] = []
-        self._size = 0
+        # The line that has not ended.
+        self._rest = bytearray()
 
     def feed(self, data: Any) -> Iterator[Any]:
         receiver = self._receiver
@@ -210,21 +193,18 @@ class ValueReceiver(Stage):
     def _messages(self, data: bytes) -> Iterator[Any]:
         *lines, rest = data.split(b"\n")
         if lines:
-            lines[0] = b"".join((*self._rest, lines[0]))
-            self._rest, self._size = [], 0
-        self._rest.append(rest)
-        self._size += len(rest)
-        if self._size > self._limit:
+            lines[0] = bytes(self._rest + lines[0])
+            self._rest.clear()
+        self._rest += rest
+        if len(self._rest) > self._limit:
             raise InvalidMessage(f"a message has more than {self._limit} bytes")
         for line in lines:
             field = line.removeprefix(BOM_UTF8).strip()
             text = field.removeprefix(b"data:").strip()
-            if text not in (b"", b"[DONE]") and not field.startswith(_OTHER_FIELDS):
-                yield _decode(text)
-
-
-def _decode(text: bytes) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InvalidMessage(f"{text!r:.80} is not JSON") from error
+            if text in (b"", b"[DONE]") or field.startswith(_OTHER_FIELDS):
+                continue
+            try:
+                message = json.loads(text)
+            except (ValueError, RecursionError) as error:
+                raise InvalidMessage(f"{text!r:.80} is not JSON") from error
+            yield message

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from .answer import Answer
+from .answer import Answer, joined
 from .document import Document
-from .documents import Beginning
 from .driver import log_error
 from .errors import (
     CutShort,
     FieldNotFound,
+    InvalidJSON,
+    InvalidSchema,
     JsonrillError,
+    LimitExceeded,
     SourceFailed,
     stream_error,
 )
@@ -25,7 +27,7 @@ from .eventstream import (
     is_event_stream,
     is_lines,
 )
-from .pipeline import BAD_TEXT, Reading, Stage
+from .pipeline import Stage
 from .sources.explain import explain
 from .sources.opening import TEXT, Opened
 from .sources.options import AnswerOptions
@@ -34,6 +36,12 @@ if TYPE_CHECKING:
     from .partial_stream import Update
     from .sources.answer import AnswerReader
     from .toolcalls import ToolCalls
+
+
+# What reading a text may raise.
+BAD_TEXT: Final = (InvalidJSON, InvalidSchema, LimitExceeded)
+# How many characters of a text are kept for its errors.
+_KEPT: Final = 1 << 16
 
 
 class TextReader(Stage):
@@ -49,7 +57,6 @@ class TextReader(Stage):
         # What reads events; None for plain text.
         self._events: AnswerReader | None = None
         self._is_decided = False
-        self.beginning = Beginning()
 
     def open(self, source: Opened) -> None:
         self._sse = self._sse or is_event_stream(source.content_type)
@@ -66,7 +73,6 @@ class TextReader(Stage):
             return self._read(self._events.feed(element))
         if self._answer is not None:
             self._answer.add(element)
-        self.beginning.add(element)
         return (element,)
 
     def flush(self, cut: CutShort | None = None) -> Iterable[Any]:
@@ -75,17 +81,8 @@ class TextReader(Stage):
             self._decide(False)
         return () if self._events is None else self._read(self._events.flush())
 
-    def explain(self, error: Exception) -> Exception:
-        """Return the error with the text that was read, and with a helpful message."""
-        if not isinstance(error, JsonrillError):
-            return error
-        options = self._options
-        return explain(error, self.beginning.text, repair=options.repair, prefix=options.prefix)
-
-    def _read(self, pieces: Iterator[str]) -> Iterator[str]:
-        for piece in pieces:
-            self.beginning.add(piece)
-            yield piece
+    def _read(self, pieces: Iterable[str]) -> Iterator[str]:
+        yield from pieces
         if self._events is not None:
             self.ended, self.cut = self._events.ended, self._events.cut
 
@@ -97,6 +94,52 @@ class TextReader(Stage):
             self._events = AnswerReader(self._options, sse=self._sse)
         elif self._answer is not None:
             self._answer.begin()
+        else:
+            self.passes = True
+
+
+class Reading(Stage):
+    """A stage around an object whose `feed` and `flush` read text and may raise.
+
+    Subclasses make items of what these return; after an error that is None. The beginning of the
+    text is kept for an error.
+    """
+
+    def __init__(self, reader: Any, options: Mapping[str, Any]) -> None:
+        self._reader = reader
+        self._options = options
+        self._beginning: list[Any] = []
+        self._room = _KEPT
+
+    def feed(self, piece: Any) -> Sequence[Any]:
+        if piece is None:
+            return ()  # in a list of deltas
+        try:
+            found = self._reader.feed(piece)
+        except BAD_TEXT as error:
+            self.fail(error)
+            found = None
+        if self._room > 0:
+            self._beginning.append(piece)
+            self._room -= len(piece)
+        return self._items(found)
+
+    def flush(self, cut: CutShort | None = None) -> Sequence[Any]:
+        try:
+            found = self._reader.flush(cut)
+        except BAD_TEXT as error:
+            self.fail(error)
+            found = None
+        return self._items(found)
+
+    def rescue(self, error: Exception) -> NoReturn:
+        """Raise the error with the text that was read, and with a helpful message."""
+        if isinstance(error, JsonrillError):
+            error = explain(error, joined(self._beginning)[:_KEPT], self._options)
+        raise error
+
+    def _items(self, found: Any) -> Sequence[Any]:
+        raise NotImplementedError
 
 
 # ---- one document ----
@@ -121,7 +164,7 @@ class ValueStage(Reading):
     def __init__(
         self, schema: Any, missing: Any, options: Mapping[str, Any], live: bool = False
     ) -> None:
-        super().__init__(create_document(schema, missing, options))
+        super().__init__(create_document(schema, missing, options), options)
         self._live = live
 
     def fail(self, error: Exception) -> None:
@@ -167,7 +210,7 @@ class FragmentStage(Reading):
     def __init__(self, options: Mapping[str, Any]) -> None:
         from .fragment import Parser
 
-        super().__init__(Parser(**options))
+        super().__init__(Parser(**options), options)
 
     def _items(self, found: Any) -> Sequence[Any]:
         fragments: Sequence[Any] = getattr(self.error, "fragments", ()) if found is None else found
@@ -175,25 +218,34 @@ class FragmentStage(Reading):
 
 
 class UpdateStage(Reading):
-    """The updates of a text. Entities are counted in `counts`, over many documents."""
+    """The updates of a text. `counts` has the numbers of entities in the documents before."""
 
     def __init__(
         self, mode: Any, schema: Any, options: Mapping[str, Any], counts: dict[Any, int]
     ) -> None:
         from .partial_stream import PartialStream
 
-        super().__init__(PartialStream(mode, schema=schema, **options))
+        super().__init__(PartialStream(mode, schema=schema, **options), options)
         self._counts = counts
-        self._before = dict(counts)
+        self._earlier = dict(counts)
+
+    def flush(self, cut: CutShort | None = None) -> Sequence[Any]:
+        updates = super().flush(cut)
+        for name, number in self._reader.counts.items():
+            self._counts[name] = self._earlier.get(name, 0) + number
+        for update in updates:  # in BATCH, there is one for all entities
+            self._counts[update.entity] = (update.index or 0) + 1
+        return updates
 
     def _items(self, found: Any) -> Sequence[Any]:
         updates: list[Update] = found
-        # After `flush` it has ended, too; here only if that was because of an error.
-        self.ended = self._reader.ended and updates != [] and updates[-1].status == "ERROR"
-        for update in updates:
-            if update.index is not None:
-                update.index += self._before.get(update.entity, 0)
-                self._counts[update.entity] = update.index + 1
+        if self._reader.ended:
+            # After `flush` it has ended, too; here only if that was because of an error.
+            self.ended = updates != [] and updates[-1].status == "ERROR"
+        if self._earlier:
+            for update in updates:
+                if update.index is not None:
+                    update.index += self._earlier.get(update.entity, 0)
         return updates
 
 

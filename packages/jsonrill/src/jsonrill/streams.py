@@ -180,11 +180,12 @@ def read_text(
     """
     reading, settings = read_options(options, *names, many=many, is_first_call=is_first_call)
     stage = begin(settings)  # wrong options are refused now
+    reader: Stage = TextReader(reading)
+    if many:
+        reader = Pipe(reader, Splitter(settings))
     if many or reading.reads_calls:
         stage = Documents(begin, settings)
-    if many:
-        stage = Pipe(Splitter(settings), stage)
-    return drive(Pipe(TextReader(reading), stage), source, pace=pace)
+    return drive(Pipe(reader, stage), source, pace=pace)
 
 
 # ---- values ----
@@ -285,8 +286,7 @@ def partial(
             if not isinstance(error, Truncated) and document.value is not None:
                 raise
     except JsonrillError as error:
-        repair, prefix = options.get("repair", False), options.get("prefix", "")
-        raise explain(error, joined([text]), repair=repair, prefix=prefix) from error.__cause__
+        raise explain(error, joined([text]), options) from error.__cause__
     value: T | None = document.value
     return value
 

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from selectors import EVENT_READ, BaseSelector, DefaultSelector
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Self
 from urllib.parse import urlsplit
 
 from .eventstream import DONE, encode_event
@@ -439,12 +439,15 @@ class Exchange:
 Reply = Script | FakeAnswer | Callable[[Exchange], Script | FakeAnswer]
 
 
-class Upstream:
+class Upstream(ThreadingHTTPServer):
     """A server on a free port of loopback, as a context manager.
 
     The first request gets the first reply, the second the second, and all that follow the last one.
     A reply is a `Script`, a `FakeAnswer`, or a function that takes the `Exchange` and returns one.
     """
+
+    daemon_threads = True
+    request_queue_size = 1024
 
     def __init__(self, *replies: Reply) -> None:
         if not replies:
@@ -454,24 +457,26 @@ class Upstream:
         self._errors: list[Exception] = []
         self._replies = replies
         self._lock = threading.Lock()
-        self._server = _Server(self)
+        super().__init__(("127.0.0.1", 0), _Handler)
         # The base URL; clients of OpenAI need `…/v1`.
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+        self.url = f"http://127.0.0.1:{self.server_address[1]}"
 
-    def __enter__(self) -> Upstream:
-        serve = self._server.serve_forever
-        self._thread = threading.Thread(target=serve, args=(0.01,), daemon=True)
-        self._thread.start()
+    def __enter__(self) -> Self:
+        self._serving = threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True)
+        self._serving.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         """Stop listening, end what is still being sent, and raise what a reply function raised."""
         self.closing.set()
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+        self.shutdown()
+        self._serving.join()
+        self.server_close()
         if self._errors:
             raise self._errors[0]
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Ignore clients that left: that is not a failure of the server."""
 
     def reply_to(self, exchange: Exchange) -> Script:
         """Note the exchange and return the script of its response."""
@@ -490,30 +495,18 @@ class Upstream:
         return reply
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 1024
-
-    def __init__(self, upstream: Upstream) -> None:
-        self.upstream = upstream
-        super().__init__(("127.0.0.1", 0), _Handler)
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignore clients that left: that is not a failure of the server."""
-
-
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    server: _Server
+    server: Upstream
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("content-length") or 0))
         headers = {name.lower(): value for name, value in self.headers.items()}
         exchange = Exchange(self.command, self.path, headers, body)
         try:
-            self._send(exchange, self.server.upstream.reply_to(exchange))
+            self._send(exchange, self.server.reply_to(exchange))
         except OSError:
-            if not self.server.upstream.closing.is_set():
+            if not self.server.closing.is_set():
                 exchange.left.set()
         finally:
             exchange.ended.set()
@@ -540,7 +533,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _wait(self, selector: BaseSelector, seconds: float) -> None:
         """Wait so long; raise an OSError if the client leaves, or the server closes."""
         until = time.monotonic() + seconds
-        while not self.server.upstream.closing.is_set():
+        while not self.server.closing.is_set():
             left = until - time.monotonic()
             if selector.select(min(max(left, 0), 0.05)):
                 break  # the end of the connection: each has one request

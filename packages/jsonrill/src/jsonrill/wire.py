@@ -35,8 +35,6 @@ Message = dict[str, Any] | list[Any] | str
 _MAX_NUMBER: Final = 2**53 - 1
 # The types of what a snapshot may contain besides the value.
 _MEMBERS: Final = {"last": str, "done": list, "ordered": bool, "end": bool, "error": dict, "v": int}
-# The steps of a change that do not change the value.
-_MARKS: Final = ("done", "end", "error")
 
 
 class Receiver:
@@ -52,6 +50,8 @@ class Receiver:
             raise ValueError(f"limits is a Limits object, not {limits!r}")
         self._limits = limits
         self._patch = Patch(None, limits)
+        # What builds the value, if operations only describe it: the recorder of a text.
+        self.builder: Any = None
         self.n = 0
         self.ended = False
         self.error: dict[str, Any] | None = None
@@ -64,11 +64,7 @@ class Receiver:
     @property
     def value(self) -> Any:
         """The sender's value. It is never changed in place: the next one shares what is equal."""
-        return self._patch.value
-
-    @value.setter
-    def value(self, value: Any) -> None:
-        self._patch = Patch(value, self._limits)
+        return (self.builder or self._patch).value
 
     def feed(self, message: Any) -> bool:
         """Apply a message; return whether the value changed. A repeated change is ignored.
@@ -76,11 +72,10 @@ class Receiver:
         `Gap` if a message is missing, `InvalidMessage` if this one is wrong. Both leave the value
         as it is, and a snapshot repairs both.
         """
-        patch = self._patch
         try:
             return self._adopt(message) if type(message) is dict else self._change(message)
         except JsonrillError:
-            self._patch, self._is_lost = patch, True
+            self._is_lost = True
             raise
 
     def is_complete(self, pointer: str = "") -> bool:
@@ -108,10 +103,10 @@ class Receiver:
         value = self._patch.checked(message.get("value", ABSENT))
         for mark in done:
             _check_exists(value, mark)
-        self.n, self.value, self.done, self.error = n, value, set(done), error
+        self.n, self._patch, self._is_lost = n, Patch(value, self._limits), False
         self.last, self.ordered = message.get("last"), message.get("ordered", False)
+        self.done, self.error = set(done), error
         self.ended = message.get("end", False) or error is not None
-        self._is_lost = False
         return True
 
     def _change(self, message: Any) -> bool:
@@ -130,15 +125,12 @@ class Receiver:
             raise Gap(f"message {n} came after message {self.n}: ask the sender for a snapshot")
         return n > self.n and self.advance(steps[1:])
 
-    def advance(self, steps: list[Any], value: Any = ABSENT) -> bool:
-        """Apply the steps of the next change, all or none; return whether the value changed.
-
-        `value` is the result, if the caller knows it.
-        """
+    def advance(self, steps: list[Any]) -> bool:
+        """Apply the steps of the next change, all or none; return whether the value changed."""
         if not steps:
             raise InvalidMessage("a change has at least one operation")
-        if len(steps) > 1:  # one operation that fails changes nothing; `feed` undoes several
-            self.value = self.value
+        # One operation that fails changes nothing. Several are applied to a copy.
+        patch = self._patch if len(steps) == 1 else Patch(self._patch.value, self._limits)
         last, ended, error = self.last, self.ended, self.error
         marks: list[str] = []
         is_changed = False
@@ -147,7 +139,7 @@ class Receiver:
                 case _ if ended:
                     raise InvalidMessage(f"{step!r:.80} came after the end")
                 case ["done", pointer]:
-                    _check_exists(self.value if value is ABSENT else value, pointer)
+                    _check_exists(patch.value, pointer)
                     marks.append(pointer)
                 case ["end"]:
                     ended = True
@@ -155,16 +147,12 @@ class Receiver:
                     ended, error = True, problem
                 case _:
                     operation = ["append", last, step] if type(step) is str else step
-                    if value is ABSENT:
-                        self._patch.apply(operation)
+                    if self.builder is None:
+                        patch.apply(operation)
                     last, is_changed = operation[1], True
-                    marks = [] if self.ordered else marks
-        if value is not ABSENT:
-            self.value = value
-        if is_changed and self.ordered:
-            self.done = set()
         self.done.update(marks)
-        self.n, self.last, self.ended, self.error = self.n + 1, last, ended, error
+        self.n, self._patch, self.last = self.n + 1, patch, last
+        self.ended, self.error = ended, error
         return is_changed
 
 
@@ -193,57 +181,57 @@ class Sender:
         `done` are JSON Pointers of values that are final from now on. A state that changes one of
         them is refused with a ValueError, as is one that is not JSON.
         """
-        self._check_open()
         copy = self.copy
         try:
-            steps = difference(self._state, state)
+            operations = difference(self._state, state)
         except RecursionError:
             raise ValueError("the state has too many levels") from None
-        value = apply_delta(copy.value, steps)
         if copy.done:
-            self._check_done(steps, value)
-        marks = [["done", mark] for mark in done if copy.done.isdisjoint(_prefixes(mark))]
-        message = self.write([*steps, *marks], value)
+            self._check_done(operations)
+        new = [["done", mark] for mark in done if copy.done.isdisjoint(_prefixes(mark))]
+        message = self.write(operations, new)
         self._state = state if self._frozen else copy.value
         return message
 
     def end(self, error: Exception | Mapping[str, Any] | None = None) -> Message | None:
         """Return the last message: everything is final, or `error` says why it is not."""
-        self._check_open()
-        step = ["end"] if error is None else ["error", _as_error(error)]
-        return self.write([step], self.copy.value)
+        return self.write([], end_marks(error))
 
     def snapshot(self) -> dict[str, Any] | None:
         """Return the message for a receiver that joins now; None before the first state."""
         copy = self.copy
         members = {
             "last": copy.last,
-            "done": sorted(copy.done) or None,
-            "ordered": copy.ordered or None,
-            "end": True if copy.ended and copy.error is None else None,
+            "done": sorted(copy.done),
+            "ordered": copy.ordered,
+            "end": copy.ended and copy.error is None,
             "error": copy.error,
         }
-        present = {name: item for name, item in members.items() if item is not None}
+        present = {name: item for name, item in members.items() if item not in (None, False, [])}
         return {"n": copy.n, "value": copy.value, **present} if copy.n else None
 
-    def write(self, steps: list[Operation], value: Any) -> Message | None:
-        """Return the message with these steps, after which there is `value`; None without any."""
-        if not steps:
-            return None
+    def write(self, operations: list[Operation], marks: list[Operation]) -> Message | None:
+        """Return the message with these operations and then marks; None without any."""
         copy, last = self.copy, self.copy.last
-        copy.advance(steps, value)
+        if copy.ended:
+            raise StreamClosed("the stream has ended; nothing more can be sent")
+        if not operations and not marks:
+            return None
+        copy.advance([*operations, *marks])
         if copy.n == 1:
             copy.last = None
             return self.snapshot()
         message: list[Any] = [copy.n] if self._numbered else []
-        for step in steps:
-            is_short = step[0] == "append" and step[1] == last
-            message.append(step[2] if is_short else step)
-            last = last if step[0] in _MARKS else step[1]
-        return _shortest(message)
+        for operation in operations:
+            name, pointer, *arguments = operation
+            message.append(arguments[0] if name == "append" and pointer == last else operation)
+            last = pointer
+        return _shortest([*message, *marks])
 
-    def merge(self, held: list[Any] | str, message: list[Any] | str) -> Message:
-        """Merge a change that was not sent yet with the next one, if possible in place."""
+    def merge(self, held: Message, message: Message) -> Message | None:
+        """Merge a message that was not sent yet with the next one, if possible in place."""
+        if isinstance(held, dict) or isinstance(message, dict):
+            return self.snapshot()
         self.copy.n -= 1
         merged = [held] if isinstance(held, str) else held
         first, *others = [message] if isinstance(message, str) else message[self._numbered :]
@@ -252,20 +240,15 @@ class Sender:
         merged += [first, *others]
         return _shortest(merged)
 
-    def _check_open(self) -> None:
-        if self.copy.ended:
-            raise StreamClosed("the stream has ended; nothing more can be sent")
-
-    def _check_done(self, steps: list[Operation], value: Any) -> None:
-        """Refuse a value in which something done is changed, removed or moved."""
-        done = self.copy.done
-        for name, pointer, *_ in steps:
-            touched = done.intersection(_prefixes(pointer))
-            if name != "append":
-                touched.update(mark for mark in done if mark.startswith(pointer + "/"))
-            for mark in touched:
-                new = resolve(value, mark)
-                if new is ABSENT or difference(resolve(self.copy.value, mark), new):
+    def _check_done(self, operations: list[Operation]) -> None:
+        """Refuse operations that change, remove or move something done."""
+        old, done = self.copy.value, self.copy.done
+        new = apply_delta(old, operations)
+        for _, pointer, *_ in operations:
+            inside = [mark for mark in done if mark.startswith(pointer + "/")]
+            for mark in done.intersection(_prefixes(pointer)).union(inside):
+                item = resolve(new, mark)
+                if item is ABSENT or difference(resolve(old, mark), item):
                     raise ValueError(f"the state changes {mark!r}, which is done")
 
 
@@ -295,12 +278,14 @@ def _is_error(error: Any) -> bool:
     return type(error) is dict and type(error.get("code")) is type(error.get("message")) is str
 
 
-def _as_error(error: Exception | Mapping[str, Any]) -> Any:
-    """Return an error for the wire. The details of other exceptions are not for strangers."""
+def end_marks(error: Exception | Mapping[str, Any] | None) -> list[Operation]:
+    """Return the mark that ends a stream. The details of other exceptions are not for strangers."""
+    if error is None:
+        return [["end"]]
     if isinstance(error, Exception):
         known = error if isinstance(error, JsonrillError) else SourceFailed("the source failed")
         error = known.to_dict()
     problem = plain(error)
     if not _is_error(problem):
         raise ValueError(f"an error has a code and a message, not {problem!r:.80}")
-    return problem
+    return [["error", problem]]

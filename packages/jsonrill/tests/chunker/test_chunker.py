@@ -111,7 +111,9 @@ def test_a_kept_revision_is_noted_once(name: str) -> None:
     chunker = Chunker(on_revision="keep", verify=True)
     text = "".join(map(chunker.feed, before))
     assert chunker.feed(last) == chunker.feed(last) == ""
-    assert [(it.path, it.written, it.now) for it in chunker.revisions] == [(path, written, now)]
+    assert [(item.path, item.written, item.now) for item in chunker.revisions] == [
+        (path, written, now)
+    ]
     assert json.loads(text + chunker.flush()) == json.loads(before[-1])
 
 
@@ -126,7 +128,7 @@ def test_what_is_kept_does_not_change_and_all_else_goes_on() -> None:
     ]
     text = "".join([*map(chunker.feed, snapshots), chunker.flush()])
     assert json.loads(text) == {"a": "Hello", "b": {"c": "xy", "d": [1]}, "e": True, "f": "z"}
-    assert [it.path for it in chunker.revisions] == [("a",), ("b", "c")]
+    assert [item.path for item in chunker.revisions] == [("a",), ("b", "c")]
 
 
 def test_a_kept_container_ignores_everything_below_it() -> None:
@@ -134,7 +136,7 @@ def test_a_kept_container_ignores_everything_below_it() -> None:
     snapshots = ['{"a":{"b":"x"}}', '{"a":1}', '{"a":{"b":"xyz","c":[]}}', '{"a":2,"d":"e"}']
     text = "".join([*map(chunker.feed, snapshots), chunker.flush()])
     assert json.loads(text) == {"a": {"b": "x"}, "d": "e"}
-    assert [it.path for it in chunker.revisions] == [("a",)]
+    assert [item.path for item in chunker.revisions] == [("a",)]
 
 
 @pytest.mark.parametrize(

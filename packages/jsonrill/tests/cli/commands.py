@@ -1,4 +1,4 @@
-"""The command line: in this process where only the words matter, as a process where more does."""
+"""The command line: called in this process, or as a process of its own where that matters."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ENV = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if 
 
 
 def call(*args: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    """What `jsonrill args` reads, writes and returns, without starting an interpreter for it."""
+    """Run `jsonrill args` in this process, which is faster than starting an interpreter."""
     with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as out:
         with tempfile.TemporaryFile() as errors:
             source.write(stdin)

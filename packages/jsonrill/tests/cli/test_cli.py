@@ -276,21 +276,35 @@ def test_the_demo_is_plain_in_a_pipe_and_ends() -> None:
     assert "INVALID_SCHEMA" in shown and "stopped after" in shown
 
 
-def readme_commands() -> list[str]:
-    blocks = re.findall(r"```console\n(.*?)```", (ROOT / "README.md").read_text("utf8"), re.S)
+def commands_of(page: str) -> list[str]:
+    blocks = re.findall(r"```console\n(.*?)```", (ROOT / page).read_text("utf8"), re.S)
     lines = [line.removeprefix("$ ") for block in blocks for line in block.splitlines()]
-    return [line for line in lines if re.search(r"(^|\| )jsonrill ", line)]
+    return [line for line in lines if re.search(r"(^|[|;] )jsonrill ", line)]
+
+
+def as_in_a_shell(command: str, folder: Path) -> subprocess.CompletedProcess[bytes]:
+    script = re.sub(r"(^|[|;] )jsonrill ", rf"\1{shlex.join(BASE)} ", command)
+    words = ["bash", "-c", script]
+    return subprocess.run(words, cwd=folder, capture_output=True, env=ENV, timeout=60)
 
 
 @few(2)
-@pytest.mark.parametrize("command", readme_commands())
+@pytest.mark.parametrize("command", commands_of("README.md"))
 def test_the_commands_of_the_readme_run_as_written(command: str) -> None:
-    script = re.sub(r"(^|\| )jsonrill ", rf"\1{shlex.join(BASE)} ", command)
-    result = subprocess.run(
-        ["bash", "-c", script], cwd=ROOT, capture_output=True, env=ENV, timeout=60
-    )
+    result = as_in_a_shell(command, ROOT)
     assert result.returncode == 0, result.stderr
     assert result.stdout
+
+
+def test_the_commands_of_their_page_run_as_written(tmp_path: Path) -> None:
+    *fine, broken = commands_of("docs/commands.md")
+    for command in fine:
+        result = as_in_a_shell(command, tmp_path)
+        assert result.returncode == 0 and result.stdout, result.stderr
+    result = as_in_a_shell(broken, tmp_path)
+    assert result.returncode == 1
+    shown = (result.stdout + result.stderr).decode().strip()
+    assert f"```text\n{shown}\n```" in (ROOT / "docs" / "commands.md").read_text("utf8")
 
 
 def test_version() -> None:

@@ -22,7 +22,7 @@ MORE = ("pygments", "annotated_doc", "pydantic", "pydantic_core", "annotated_typ
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the library and the packages of its extra `cli`, and no entry points."""
+    """Return a folder with the library and the packages of its extra `cli`: no entry points."""
     folder = tmp_path_factory.mktemp("alone")
     (folder / "jsonrill").symlink_to(SOURCES[0] / "jsonrill")
     for name in (*NEEDED, *MORE, "typing_inspection"):

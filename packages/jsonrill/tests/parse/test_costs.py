@@ -1,4 +1,4 @@
-"""P8 of docs/promises.md: linear time and bounded memory, whatever the text and its cutting."""
+"""P8 of docs/promises.md: linear time and bounded memory for any text and any cutting."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ class Rebuild(Parse):
 
 CONSUMERS = [Parse, Document, ReadLive, Rebuild]
 ROOMY = Limits(depth=10**6, number=10**7, text=10**9)
-LEAD = 1_000  # what comes before the measured steps comes in pieces of so many characters
+LEAD = 1_000  # characters of each piece before the measured steps
 
-LONG = 1_000_000  # to copy so much takes far longer than a step does
+LONG = 1_000_000  # copying this many characters takes far longer than a step
 
 
 def consume(make: Any, cut: list[str], **options: Any) -> None:
@@ -71,7 +71,7 @@ def consume(make: Any, cut: list[str], **options: Any) -> None:
 
 
 def drips(make: Any, opening: str, lead: str, pieces: list[str], **options: Any) -> Any:
-    """For `is_flat`: feeds `size` characters of `lead`, then one piece a step, over and over."""
+    """Return a start for `is_flat`: `size` characters of `lead`, then one piece for each step."""
 
     def start(size: int) -> Callable[[], object]:
         stage, turn = make(limits=ROOMY, **options), cycle(pieces)
@@ -134,7 +134,7 @@ def test_p8_white_space_and_empty_pieces_are_linear(make: Any) -> None:
 
 
 def test_p8_a_limit_far_inside_is_not_sought_at_every_level() -> None:
-    """Levels around a text that passes a limit: each must not read all of it again."""
+    """When a text exceeds a limit, the levels around it must not each read it again."""
 
     def work(levels: int) -> Callable[[], object]:
         limits = Limits(depth=levels + 5)
@@ -160,7 +160,7 @@ def test_p8_ten_thousand_levels_parse(make: Any, size: int) -> None:
 
 @contextmanager
 def measured() -> Iterator[Callable[[], int]]:
-    """How many bytes more are held than at the start."""
+    """Yield a function that returns how many more bytes are held than at the start."""
     gc.collect()
     tracemalloc.start()
     try:
@@ -175,7 +175,7 @@ def measured() -> Iterator[Callable[[], int]]:
         tracemalloc.stop()
 
 
-OVERHEAD = 64 * 1024  # what any parser may hold, however short the text
+OVERHEAD = 64 * 1024  # what a parser may hold for a text of any length
 
 
 @hard

@@ -24,7 +24,7 @@ def bytewise(data: bytes) -> list[bytes]:
 
 
 def parsed(pieces: list[bytes]) -> Any:
-    """The value by both ways in, which must agree about everything."""
+    """Return the value that both readers give; they must agree about everything."""
     parser, rebuilder, document = Parser(limits=ROOMY), Rebuilder(), Document(limits=ROOMY)
     errors = []
     try:
@@ -66,7 +66,7 @@ def test_a_text_that_is_not_json_is_refused(cut: Any) -> None:
 
 
 def outcome(read: Any, *errors: type[Exception]) -> Any:
-    """What `read` returns, or WRONG if it refuses."""
+    """Return what `read` returns, or WRONG if it refuses."""
     try:
         return read()
     except errors:

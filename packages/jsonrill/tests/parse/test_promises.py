@@ -1,6 +1,6 @@
 """The promises of docs/promises.md that the core makes, one property each and named after it.
 
-P5, P6 (chunker), P7 (deltas) and P10 (server) have their tests beside their parts.
+P5, P6 (chunker), P7 (deltas) and P10 (server) are tested with their parts.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def test_p1_holds_for_documents(text: str, limits: Limits, data: Any) -> None:
 
 
 def settled(cut: list[Any], **options: Any) -> tuple[str, str]:
-    """The value and the error that a document ends with."""
+    """Return the value and the error that a document ends with."""
     document, end = Document(**options), ""
     try:
         for piece in cut:
@@ -167,7 +167,7 @@ def test_p3_rebuilder_and_document_agree_with_json_loads(text: str, data: Any) -
 
 @examples(100)
 @given(spoiled())
-def test_p3_whole_or_cut_short_the_right_word_is_said(text: str) -> None:
+def test_p3_a_cut_text_is_truncated_and_a_wrong_one_invalid(text: str) -> None:
     """Truncated means that more text could have helped, InvalidJSON that none could."""
     error = outcome([text]).error
     if error is not None and error[0] == "Truncated":
@@ -183,7 +183,7 @@ def test_p3_whole_or_cut_short_the_right_word_is_said(text: str) -> None:
 
 
 def through(items: list[Any]) -> Any:
-    """There and back as real JSON text, as bytes on a wire."""
+    """Encode as the bytes of JSON text and decode again."""
     return json.loads(dumps(items).encode("utf-8").decode("utf-8"))
 
 
@@ -220,7 +220,7 @@ def test_p9_nothing_but_the_documented_errors(cut: list[Any], limits: Limits, ti
 
 
 def check_error(error: InvalidJSON | LimitExceeded, cut: list[Any]) -> None:
-    """An error is whole: it can be placed, printed and sent."""
+    """Check that an error has its place, can be printed and can be sent."""
     assert isinstance(error, JsonrillError)
     length = sum(len(piece) for piece in cut)
     assert error.offset is not None and 0 <= error.offset <= length

@@ -1,4 +1,4 @@
-"""Near-JSON: what each natural text is read as, what is refused, and what is reported."""
+"""Near-JSON: how typical texts are read, which are refused, and what is reported."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_natural_text(case: Any) -> None:
             continue
         document = read(pieces)
         assert same(document.value, case["value"])
-        assert [[it.rule, it.offset] for it in document.repairs] == case["repairs"]
+        assert [[item.rule, item.offset] for item in document.repairs] == case["repairs"]
 
 
 def test_every_rule_has_a_natural_text() -> None:
@@ -69,8 +69,8 @@ def test_every_rule_has_a_natural_text() -> None:
 def test_valid_json_is_read_as_by_the_strict_parser(text: str) -> None:
     for pieces in ([text], list(text)):
         strict, repairing = Parser(), Parser(repair=True)
-        wanted = [it for piece in pieces for it in strict.feed(piece)] + strict.flush()
-        found = [it for piece in pieces for it in repairing.feed(piece)] + repairing.flush()
+        wanted = [item for piece in pieces for item in strict.feed(piece)] + strict.flush()
+        found = [item for piece in pieces for item in repairing.feed(piece)] + repairing.flush()
         assert found == wanted and repairing.repairs == []
 
 
@@ -93,7 +93,7 @@ def test_only_selected_rules_apply() -> None:
     }
     assert examples.keys() == set(RULES)
     for rule, text in examples.items():
-        assert {it.rule for it in read([text]).repairs} == {rule}
+        assert {item.rule for item in read([text]).repairs} == {rule}
         with pytest.raises(JsonrillError):
             read([text], repair=set(RULES) - {rule})
 
@@ -110,7 +110,7 @@ def test_repairs_are_reported_when_they_happen() -> None:
     assert loads("{'a': 1,\n b: 2}", repair=True, on_repair=told.append) == {"a": 1, "b": 2}
     assert told == [Repair("quotes", 1, 1, 2), Repair("keys", 10, 2, 2)]
     *_, last = updates(["{'a': ", "1,}"], repair=True)
-    assert [it.rule for it in last.repairs] == ["quotes", "commas"]
+    assert [item.rule for item in last.repairs] == ["quotes", "commas"]
 
 
 def test_a_text_that_just_ends_is_closed_and_reported() -> None:
@@ -170,7 +170,7 @@ def test_paths_with_u_are_read_in_linear_time() -> None:
 
 
 def test_at_most_a_thousand_characters_wait() -> None:
-    """What waits is shown, or refused, no more than a thousand characters later."""
+    """Held text is shown or refused at most a thousand characters later."""
     document = Document(repair=True)
     document.feed('["a" "b')
     with pytest.raises(InvalidJSON):

@@ -78,7 +78,7 @@ def tokens_of(value: Any, random: Random) -> list[Token]:
 
 
 class Discarded(Exception):
-    """This damage does not apply to this document, or leaves something that is not damaged."""
+    """This damage does not apply to this document, or leaves it intact."""
 
 
 Damage = Callable[[list[Token], Random], list[Token]]
@@ -100,7 +100,7 @@ def insert(tokens: list[Token], at: int, text: str) -> list[Token]:
 
 
 def between(tokens: list[Token], random: Random) -> int:
-    """A place between two tokens of the value."""
+    """Draw a place between two tokens of the value."""
     places = [at for at, (kind, _) in enumerate(tokens) if kind not in ("open", "around")]
     return random.choice([at for at in places if at > 0] or [1])
 
@@ -196,7 +196,9 @@ def newlines(tokens: list[Token], random: Random) -> list[Token]:
     if not is_json(tokens[at][1]):
         raise Discarded
     raw = {"\\n": "\n", "\\t": "\t"}
-    return change(tokens, at, re.sub(r"\\.", lambda it: raw.get(it[0], it[0]), tokens[at][1]))
+    return change(
+        tokens, at, re.sub(r"\\.", lambda match: raw.get(match[0], match[0]), tokens[at][1])
+    )
 
 
 def escapes(tokens: list[Token], random: Random) -> list[Token]:
@@ -230,7 +232,7 @@ DAMAGES: list[Damage] = [
 
 
 def damaged(random: Random) -> tuple[Any, str, bool]:
-    """A document, its damaged text, and whether that was cut off."""
+    """Draw a document, its damaged text, and whether that text is cut off."""
     while True:
         with suppress(Discarded):
             return damaged_or_discarded(random)
@@ -280,7 +282,7 @@ def at_random(text: str, random: Random) -> list[str]:
 
 
 def outcome(pieces: list[str]) -> tuple[Any, ...]:
-    """Everything that reading these pieces says, and whether something shown was taken back."""
+    """Return all results of reading these pieces, and whether something shown was taken back."""
     document = Document(repair=True)
     shown: list[Any] = []
     error: InvalidJSON | None = None

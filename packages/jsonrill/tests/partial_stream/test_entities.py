@@ -70,7 +70,7 @@ def test_a_name_whose_key_holds_no_array_means_its_value(value: Any) -> None:
 
 @pytest.mark.parametrize("mode", ["ONE-BY-ONE", "REALTIME"])
 def test_a_number_beside_entities_counts_once_however_it_was_cut(mode: Mode) -> None:
-    """Looking at a number that is still being read must not move the index."""
+    """Showing a number that is still being read must not advance the index."""
     text = '{"a": [1234, true, {"b": 5678}, null, {"b": "x"}]}'
     for pieces in cuttings(text):
         last = {u.index: (u.path, u.data) for u in run(pieces, mode, entity="a[*].b")}
@@ -83,7 +83,7 @@ def test_a_name_and_a_root_array() -> None:
         ("colors", 1, (1,), 2),
     ]
     assert entities("[1]", {"color": "colors"}) == [("color", 0, (0,), 1)]
-    # Not where it would have to be guessed which of them is meant.
+    # The elements of a root array belong to a name only if it is the only one, without a pattern.
     assert entities("[1]", ["colors", "shapes"]) == []
     assert entities("[1]", "colors[*]") == []
 

@@ -113,7 +113,7 @@ PATTERNS = ["a", "b", "*", "[*]", "a.b", "a[*]", "*.*", "[*].a", "root"]
 
 
 def held(value: Any, patterns: list[str]) -> Iterator[tuple[Any, ...]]:
-    """The paths in a value that one of the patterns fits."""
+    """Yield the paths in a value that one of the patterns matches."""
     read = [parse_pattern(pattern) for pattern in patterns]
     todo: list[tuple[Any, ...]] = [()]
     while todo:
@@ -170,16 +170,16 @@ def test_zero_values_in_progressive_stay_until_the_value_is_complete() -> None:
 @pytest.mark.parametrize("mode", ["PROGRESSIVE", "REALTIME"])
 @given(data=st.data())
 def test_zero_values_do_not_depend_on_the_cutting(mode: Mode, data: st.DataObject) -> None:
-    """What is known after a piece is what is known after the same text in single characters."""
+    """A piece shows the same as the same text in single characters."""
     options: dict[str, Any] = {"schema": TYPES, "zero_values": True}
     known: dict[int, Any] = {0: None}
     stream = PartialStream(mode, **options)
     for at, character in enumerate(TYPED):
-        known[at + 1] = next((it.data for it in stream.feed(character)), known[at])
+        known[at + 1] = next((item.data for item in stream.feed(character)), known[at])
     stream, at, last = PartialStream(mode, **options), 0, None
     for piece in data.draw(pieces(TYPED)):
         at += len(piece)
-        last = next((it.data for it in stream.feed(piece)), last)
+        last = next((item.data for item in stream.feed(piece)), last)
         assert last == known[at]
 
 

@@ -57,7 +57,7 @@ A, B = {"name": "a.txt", "size": 12}, {"name": "b"}
 @pytest.mark.parametrize(
     "mode, text, shown",
     [
-        # Nothing that is empty is sent, but a container inside is there from its bracket on.
+        # An empty entity is not sent, but an empty container inside is.
         ("PROGRESSIVE", '{"a": {"b": ["x", 12, true]}}', [
             {"a": {}}, {"a": {"b": []}}, {"a": {"b": ["x"]}}, {"a": {"b": ["x", 12]}},
             {"a": {"b": ["x", 12, True]}},
@@ -73,7 +73,7 @@ A, B = {"name": "a.txt", "size": 12}, {"name": "b"}
         ("REALTIME", "null", []),
         ("REALTIME", "{}", []),
         ("REALTIME", "[]", []),
-        # Half an escape, half a pair and half a number show what was there before them.
+        # Half an escape, half a surrogate pair and half a number change nothing.
         ("REALTIME", '{"a": "\\u00e9\\ud83d\\ude00"}', [{"a": ""}, {"a": "é"}, {"a": "é😀"}]),
         ("REALTIME", '{"a": -1.5e1}', [{"a": -1}, {"a": -1.5}, {"a": -15.0}]),
         ("REALTIME", '{"a": 1.0}', [{"a": 1}]),

@@ -1,4 +1,4 @@
-"""Errors are updates: which code, whose index, what data, in every mode, however it was cut."""
+"""Errors are updates: their code, index and data, in every mode and for every cutting."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PARTIAL_MODES: list[Mode] = ["ONE-BY-ONE", "PROGRESSIVE", "REALTIME"]
 
 
 def ends(text: str, mode: Mode, **options: Any) -> list[dict[str, Any]]:
-    """Everything but PARTIALs, the same for every cutting; ERRORs without their message."""
+    """Return all but PARTIALs, checked to be equal for every cutting; ERRORs without messages."""
     results = []
     for pieces in cuttings(text):
         updates = run(pieces, mode, **options)
@@ -46,7 +46,7 @@ def done(data: Any, index: int = 0) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "text, known",
     [
-        # It carries the open entity's index; its data is what was known before the character.
+        # The error has the open entity's index, and as data what was known before the character.
         ('{"a": "x", "b": 1 "c"', {"a": "x", "b": 1}),
         ('{"a": "x", "b": "yz', {"a": "x", "b": "yz"}),
         ('{"a": "x\\q', {"a": "x"}),

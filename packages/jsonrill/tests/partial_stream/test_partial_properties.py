@@ -104,7 +104,7 @@ def leaves(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[tuple[Any, ...]
 
 @st.composite
 def bad_texts(draw: st.DrawFn) -> str:
-    """A text cut short, with a character changed, or with something before or after it."""
+    """Draw a text cut short, with a character changed, or with something before or after it."""
     text = draw(texts())
     kind = draw(st.sampled_from(["cut", "changed", "before", "after"]))
     at = draw(st.integers(0, len(text)))
@@ -144,7 +144,7 @@ def test_no_finished_entity_is_lost(mode: Mode, text: str) -> None:
 
 @st.composite
 def odd_texts(draw: st.DrawFn) -> str:
-    """Objects in which keys come twice."""
+    """Draw objects with duplicate keys."""
     members = draw(st.lists(st.tuples(st.sampled_from("ab"), odd_values), max_size=6))
     return "{" + ", ".join(f"{json.dumps(key)}: {text}" for key, text in members) + "}"
 

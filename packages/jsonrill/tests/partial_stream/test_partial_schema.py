@@ -1,6 +1,6 @@
-"""A schema in a stream of updates: the earliest error, whose it is, and what it leaves alone.
+"""A schema in a stream of updates: the earliest error, its entity, and the other entities.
 
-What a schema says of single values is tested with the schema; here is how a stream uses it.
+Single values are tested with the schema; these tests are about a stream of them.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def same_ends(text: str, mode: Mode, **options: Any) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     "text, seen, data, rule",
     [
-        # text, how much of it proves the violation, what the error's data is, which rule
+        # the text, the length that proves the violation, the data of the error, the rule
         ('{"name": 12', 10, {}, "type"),
         ('{"name": "abcd"', 15, {}, "maxLength"),
         ('{"name": "ab", "n": "x"', 21, {"name": "ab"}, "type"),
@@ -243,7 +243,7 @@ def test_one_schema_for_each_name() -> None:
         ("colors", 0, "COMPLETED"), ("colors", 1, "ERROR"), ("shapes", 0, "ERROR"),
         ("shapes", 1, "COMPLETED"), ("other", 0, "COMPLETED"),
     ]  # fmt: skip
-    # A JSON Schema is one, whatever the names are.
+    # Names of entities that are also keywords do not make this a mapping of schemas.
     ended = same_ends('{"type": [1, "x"]}', "ONE-BY-ONE", entity="type", schema={"type": "string"})
     assert [e["status"] for e in ended] == ["ERROR", "COMPLETED"]
 
@@ -273,7 +273,7 @@ def test_zero_values() -> None:
         assert sum(data.endswith(zero) for data in shown) == 1, zero
     assert not any('"x": 0' in data or '"x": null' in data for data in shown)
     assert all(one != two for one, two in zip(shown, shown[1:-1], strict=False))
-    # A zero goes over into what comes without being sent again, and is not in an error.
+    # A zero is replaced by the value without being sent again, and an error does not have it.
     stream = PartialStream("REALTIME", schema=schema, zero_values=True, send="both")
     assert [u.data for u in stream.feed('{"s": "t", "a"')] == [{"s": "t", "a": []}]
     assert [u.data for u in stream.feed(":  [")] == []
@@ -332,7 +332,7 @@ def test_a_validator_may_do_what_it_likes() -> None:
 def test_the_rest_of_a_violating_entity_is_skipped(
     text: str, wrong: list[int], right: list[int]
 ) -> None:
-    """The rest of it is skipped, be it a scalar that has begun or containers that are open."""
+    """The rest is skipped: a scalar that has begun, or the open containers."""
     for parts in cuttings(text):
         seen = run(parts, "REALTIME", schema={"type": "integer"})
         errors = [u.index for u in seen if u.error and u.error["code"] == "INVALID_SCHEMA"]

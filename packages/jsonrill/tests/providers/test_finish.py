@@ -1,4 +1,4 @@
-"""How an answer ended is the same word for every provider, whatever its own word is."""
+"""Each provider's finish reason is translated to the same set of reasons."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CASES: list[dict[str, Any]] = cases("finish_reasons.json")["cases"]
 
 
 def stream(case: dict[str, Any], word: str) -> list[Any]:
-    """The events of a case that ends with this word."""
+    """Return the events of a case that ends with this word."""
     end = json.dumps(case["end"]).replace("$WORD", word)
     return [*case["before"], *json.loads(end)]
 

@@ -11,7 +11,7 @@ import pytest
 from jsonrill import Answer, ToolCalls, content, parts, tool_calls
 from jsonrill.errors import SourceFailed
 from jsonrill.providers import Reader, recognise
-from jsonrill.providers.statements import Finish, Text
+from jsonrill.providers.statements import Finish, Result, Text
 from support import ROOT
 
 RECORDED = [
@@ -123,6 +123,13 @@ def test_the_last_part_of_pydantic_ai_ends_the_response() -> None:
     assert [(part.kind, part.error) for part in shown if part.complete] == [
         *(("text", None), ("call", None))
     ]
+
+
+@pytest.mark.parametrize("outcome", ["failed", "denied", "interrupted", "retried"])
+def test_a_tool_of_pydantic_ai_that_did_not_succeed_is_an_error(outcome: str) -> None:
+    part = {"part_kind": "tool-return", "tool_call_id": "a", "content": "no", "outcome": outcome}
+    event = {"event_kind": "function_tool_result", "part": part}
+    assert Reader().feed(event) == [Result("a", "no", is_error=True)]
 
 
 def test_a_function_may_return_statements_or_dicts() -> None:

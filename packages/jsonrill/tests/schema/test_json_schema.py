@@ -173,9 +173,9 @@ def test_the_test_suite_in_random_pieces(draft: str) -> None:
             validator = jsonschema_rs.validator_for(schema)
             for test in group["tests"]:
                 text = json.dumps(test["data"])
-                outcomes = [outcome(it, compiled) for it in cuts(text)]
+                outcomes = [outcome(item, compiled) for item in cuts(text)]
                 is_valid = validator.is_valid(test["data"])
-                assert [it == "valid" for it in outcomes] == [is_valid] * 3, (file, group, test)
+                assert [item == "valid" for item in outcomes] == [is_valid] * 3, (file, group, test)
                 assert outcomes[0] == outcomes[1] == outcomes[2], (file, group, test)
 
 

@@ -255,11 +255,11 @@ def agrees(partial: Any, final: Any) -> bool:
     """Return whether a partial value may become the final one."""
     if isinstance(partial, BaseModel):
         names = partial.model_fields_set
-        return all(agrees(getattr(partial, it), getattr(final, it)) for it in names)
+        return all(agrees(getattr(partial, name), getattr(final, name)) for name in names)
     if dataclasses.is_dataclass(partial):
         return type(final) in type(partial).__mro__  # type: ignore[operator]
     if isinstance(partial, dict):
-        return all(key in final and agrees(it, final[key]) for key, it in partial.items())
+        return all(key in final and agrees(value, final[key]) for key, value in partial.items())
     if isinstance(partial, (list, tuple)):
         return len(partial) <= len(final) and all(map(agrees, partial, final))
     if isinstance(partial, (set, frozenset)):
@@ -267,7 +267,7 @@ def agrees(partial: Any, final: Any) -> bool:
     return bool(final.startswith(partial) if type(partial) is str else partial == final)
 
 
-@pytest.mark.parametrize("type_, documents", TYPES, ids=[str(it[0])[:60] for it in TYPES])
+@pytest.mark.parametrize("type_, documents", TYPES, ids=[str(item[0])[:60] for item in TYPES])
 def test_the_verdict_is_that_of_pydantic_however_the_text_is_cut(
     type_: Any, documents: list[Any]
 ) -> None:
@@ -285,6 +285,6 @@ def test_the_verdict_is_that_of_pydantic_however_the_text_is_cut(
             ends.add(end)
             if expected is not None:
                 assert end == expected
-                assert all(agrees(it, final) for it in shown), (text, shown)
+                assert all(agrees(item, final) for item in shown), (text, shown)
         assert len(ends) == 1, (text, ends)
         assert (expected is not None) == isinstance(end, str), (text, end)

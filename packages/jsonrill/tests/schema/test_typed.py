@@ -279,7 +279,7 @@ Tagged = Annotated[Cat | Dog, Field(discriminator="kind")]
 def test_a_union_is_shown_when_one_type_is_left(pet: Any) -> None:
     adapter: TypeAdapter[Any] = TypeAdapter(list[pet])
     shown = list(values(['[{"name": "Rex', '", "kind": "dog"', ', "age": 3', "}]"], adapter))
-    assert [list(map(repr, it)) for it in shown] == [
+    assert [list(map(repr, item)) for item in shown] == [
         [],
         ["Partial[Dog](kind='dog', name='Rex', age=0)"],
         ["Dog(kind='dog', name='Rex', age=3)"],

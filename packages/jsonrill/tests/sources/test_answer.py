@@ -39,7 +39,7 @@ def facts(answer: Answer) -> tuple[Any, ...]:
     return answer.finish, answer.usage, answer.text
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda it: it["name"])
+@pytest.mark.parametrize("case", CASES, ids=lambda item: item["name"])
 def test_the_end_and_the_counts_of_each_provider(case: dict[str, Any]) -> None:
     expected = (case["end"] or "lost", case.get("usage"), case["text"])
     for read in (jsonrill.content, jsonrill.parts, jsonrill.tool_calls, jsonrill.values):
@@ -59,7 +59,7 @@ def test_every_function_fills_in_the_answer_sync_and_async(function: str) -> Non
 
 
 def test_arguments_of_a_tool() -> None:
-    [case] = [it for it in CASES if it["name"] == "anthropic-calls"]
+    [case] = [item for item in CASES if item["name"] == "anthropic-calls"]
     name = case["calls"][0][0]
     answer = Answer()
     collect(jsonrill.values(case["events"], tool=name, answer=answer))
@@ -67,7 +67,7 @@ def test_arguments_of_a_tool() -> None:
 
 
 def test_it_is_filled_while_reading_and_the_counts_at_the_end() -> None:
-    [case] = [it for it in CASES if it["name"] == "anthropic-complete"]
+    [case] = [item for item in CASES if item["name"] == "anthropic-complete"]
     answer = Answer()
     seen = []
     for _ in jsonrill.values(iter(case["events"]), answer=answer):

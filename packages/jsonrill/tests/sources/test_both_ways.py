@@ -1,4 +1,4 @@
-"""Streams that can be iterated both ways, as LiteLLM's, and work in one."""
+"""Streams like LiteLLM's that have both iterator protocols, of which only one works."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ import pytest
 import jsonrill
 from support.streams import collect
 
-EVENTS = [{"id": "c", "choices": [{"index": 0, "delta": {"content": it}}]} for it in ("[1", "]")]
+EVENTS = [
+    {"id": "c", "choices": [{"index": 0, "delta": {"content": item}}]} for item in ("[1", "]")
+]
 
 
 class Sync:
@@ -35,7 +37,7 @@ class Async:
 
 
 class Both:
-    """Can be iterated both ways; only the way of the stream inside works."""
+    """Has both iterator protocols; only the wrapped stream's own one works."""
 
     def __init__(self, name: str, inside: Any) -> None:
         self.inside = inside

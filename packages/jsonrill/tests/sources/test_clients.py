@@ -44,32 +44,35 @@ def _async_anthropic(url: str) -> Any:
 
 # How each stream is opened: the client, and what its request returns. A helper is a context.
 CLIENTS: dict[str, tuple[Callable[[str], Any], Callable[[Any], Any]]] = {
-    "chat": (_openai, lambda it: it.chat.completions.create(**CHAT, stream=True)),
-    "chat_helper": (_openai, lambda it: it.chat.completions.stream(**CHAT)),
+    "chat": (_openai, lambda item: item.chat.completions.create(**CHAT, stream=True)),
+    "chat_helper": (_openai, lambda item: item.chat.completions.stream(**CHAT)),
     "chat_raw": (
         _openai,
-        lambda it: it.chat.completions.with_streaming_response.create(**CHAT, stream=True),
+        lambda item: item.chat.completions.with_streaming_response.create(**CHAT, stream=True),
     ),
     "chat_legacy": (
         _openai,
-        lambda it: it.chat.completions.with_raw_response.create(**CHAT, stream=True),
+        lambda item: item.chat.completions.with_raw_response.create(**CHAT, stream=True),
     ),
-    "responses": (_openai, lambda it: it.responses.create(**INPUT, stream=True)),
-    "responses_helper": (_openai, lambda it: it.responses.stream(**INPUT)),
-    "messages": (_anthropic, lambda it: it.messages.create(**MESSAGES, stream=True)),
-    "messages_helper": (_anthropic, lambda it: it.messages.stream(**MESSAGES)),
-    "async_chat": (_async_openai, lambda it: it.chat.completions.create(**CHAT, stream=True)),
-    "async_chat_helper": (_async_openai, lambda it: it.chat.completions.stream(**CHAT)),
-    "async_responses": (_async_openai, lambda it: it.responses.create(**INPUT, stream=True)),
-    "async_responses_helper": (_async_openai, lambda it: it.responses.stream(**INPUT)),
-    "async_messages": (_async_anthropic, lambda it: it.messages.create(**MESSAGES, stream=True)),
-    "async_messages_helper": (_async_anthropic, lambda it: it.messages.stream(**MESSAGES)),
+    "responses": (_openai, lambda item: item.responses.create(**INPUT, stream=True)),
+    "responses_helper": (_openai, lambda item: item.responses.stream(**INPUT)),
+    "messages": (_anthropic, lambda item: item.messages.create(**MESSAGES, stream=True)),
+    "messages_helper": (_anthropic, lambda item: item.messages.stream(**MESSAGES)),
+    "async_chat": (_async_openai, lambda item: item.chat.completions.create(**CHAT, stream=True)),
+    "async_chat_helper": (_async_openai, lambda item: item.chat.completions.stream(**CHAT)),
+    "async_responses": (_async_openai, lambda item: item.responses.create(**INPUT, stream=True)),
+    "async_responses_helper": (_async_openai, lambda item: item.responses.stream(**INPUT)),
+    "async_messages": (
+        _async_anthropic,
+        lambda item: item.messages.create(**MESSAGES, stream=True),
+    ),
+    "async_messages_helper": (_async_anthropic, lambda item: item.messages.stream(**MESSAGES)),
 }
 every_client = pytest.mark.parametrize("client", CLIENTS)
 
 
 def read(name: str, upstream: Upstream, use: Callable[[Any], Any]) -> tuple[list[Any], Any]:
-    """All that `use` yields of the client's stream, and the error that ended it."""
+    """Return everything that `use` yields of the client's stream, and the error that ended it."""
     make, request = CLIENTS[name]
     if not name.startswith("async_"):
         with ExitStack() as stack:
@@ -111,14 +114,14 @@ def test_every_function_reads_the_answer(client: str) -> None:
 @every_client
 def test_every_function_reads_the_arguments_of_a_tool(client: str) -> None:
     with Upstream(FakeAnswer("Looking.", calls=CALLS, pace=0)) as upstream:
-        values, error = read(client, upstream, lambda it: jsonrill.values(it, tool="weather"))
+        values, error = read(client, upstream, lambda item: jsonrill.values(item, tool="weather"))
         assert error is None
         assert values.index({"city": "Zürich"}) < len(values) - 1 and values[-1] == {"city": "Oslo"}
-        values, error = read(client, upstream, lambda it: jsonrill.values(it, tool="other"))
+        values, error = read(client, upstream, lambda item: jsonrill.values(item, tool="other"))
         assert (values, error) == ([{}], None)
         calls, error = read(client, upstream, jsonrill.tool_calls)
         assert error is None
-        names = [it.call.name for it in calls if it.status == "complete"]
+        names = [item.call.name for item in calls if item.status == "complete"]
         assert names == ["weather", "other", "weather"]
 
 
@@ -183,7 +186,7 @@ def test_the_text_stream_of_a_helper_is_text() -> None:
 
 # A manager of the SDK has a coroutine, which it awaits when it is entered.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.parametrize("name", [it for it in CLIENTS if it.endswith(("_helper", "_raw"))])
+@pytest.mark.parametrize("name", [item for item in CLIENTS if item.endswith(("_helper", "_raw"))])
 def test_managers_are_refused_with_the_remedy(name: str) -> None:
     make, request = CLIENTS[name]
     word = "async with" if name.startswith("async_") else "with"

@@ -1,4 +1,4 @@
-"""What the user learns at the end of a stream: a cut answer is never a complete one."""
+"""The end of a stream: a cut answer is never reported as complete."""
 
 from __future__ import annotations
 
@@ -84,7 +84,9 @@ def test_updates_say_why_an_answer_is_not_complete(events: list[Any], reason: An
         assert (all_updates[-1].status, all_updates[-1].error["reason"]) == ("ERROR", reason)
 
 
-@pytest.mark.parametrize("case", [it for it in CASES if it["before"]], ids=lambda it: it["name"])
+@pytest.mark.parametrize(
+    "case", [item for item in CASES if item["before"]], ids=lambda item: item["name"]
+)
 def test_a_stream_without_its_end_is_lost(case: dict[str, Any]) -> None:
     reason = "refused" if "refusal" in case["name"] else "lost"
     for repair in (False, True):

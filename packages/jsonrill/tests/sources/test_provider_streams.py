@@ -70,7 +70,7 @@ def test_values_texts_fragments_and_updates_read_the_answer(source: Source) -> N
     text = ['{"a', '": "x', 'y"}']
     assert collect(jsonrill.fragments(source(ANSWER))) == collect(jsonrill.fragments(text))
     updates, error = collect(jsonrill.updates(source(ANSWER)))
-    assert ([it.data for it in updates], error) == ([{"a": "x"}, {"a": "xy"}], None)
+    assert ([item.data for item in updates], error) == ([{"a": "x"}, {"a": "xy"}], None)
     assert collect(jsonrill.updates(source(ANSWER), every=60))[0][-1].data == {"a": "xy"}
     assert collect(jsonrill.content(source(ANSWER))) == (text, None)
 
@@ -113,11 +113,11 @@ def test_each_call_is_a_document_and_the_later_one_waits(source: Source) -> None
     assert collect(jsonrill.values(source(CALLS), tool="write")) == (expected, None)
     assert collect(jsonrill.values(source(CALLS), tool=True)) == ([*expected, {"r": 0}], None)
     updates, error = collect(jsonrill.updates(source(CALLS), "ONE-BY-ONE", tool="write"))
-    assert ([it.data for it in updates], error) == ([{"p": 1}, {"q": "xy"}], None)
+    assert ([item.data for item in updates], error) == ([{"p": 1}, {"q": "xy"}], None)
 
 
 def test_the_later_call_does_not_wait_for_the_end_of_the_response() -> None:
-    """OpenAI closes all calls at once; complete arguments are enough."""
+    """OpenAI ends all calls together, but a document ends with its arguments."""
     read = []
 
     def events() -> Any:

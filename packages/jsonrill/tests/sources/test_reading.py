@@ -250,7 +250,7 @@ def test_lines_of_events_are_known_by_their_content_type(client: str) -> None:
     headers = {"content-type": "application/x-ndjson"}
     with Upstream(Script([f"{event}\n".encode()], headers=headers)) as upstream:
         assert read(client, upstream.url, jsonrill.values) == ([[1]], None)
-        many, _ = read(client, upstream.url, lambda it: jsonrill.values(it, many=True))
+        many, _ = read(client, upstream.url, lambda item: jsonrill.values(item, many=True))
         assert many[-1] == json.loads(event)
 
 

@@ -1,8 +1,8 @@
-"""Which call an event speaks of: the rules one by one, then any mixture of them."""
+"""Which call an event is about: the rules one by one, then random mixtures of them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -10,23 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsonrill.providers.statements import CallDelta
-from jsonrill.toolcalls.identity import Identity
+from jsonrill.toolcalls.identity import Identified, Identity
 
 
 @dataclass(eq=False)
-class Call:
-    """As much of a call as identity sees; a test says when it is complete or has ended."""
+class Call(Identified):
+    """The fields of a call that `Identity` reads; a test sets when it is complete or has ended."""
 
-    id: str
-    index: int | None
-    message_id: str
-    name: str | None = None
-    own_id: bool = True
-    number: int = 0
-    ids: list[str] = field(default_factory=list)
-    has_all_args: bool = False
-    raw: str = ""
-    is_open: bool = True
+    is_complete: bool = False
+
+    @property
+    def has_all_args(self) -> bool:
+        return self.is_complete
 
     @property
     def is_settled(self) -> bool:
@@ -34,7 +29,7 @@ class Call:
 
 
 class Calls:
-    """Calls in the order in which they were opened; an event is answered with a call's number."""
+    """Calls in the order in which they were opened; each event returns a call's number."""
 
     def __init__(self) -> None:
         self.identity: Identity[Call] = Identity(self._make)
@@ -59,13 +54,13 @@ class Calls:
 
 
 def run(*events: dict[str, Any]) -> list[int | None]:
-    """A dict is an event; one with a key in capitals tells the test what to do in between."""
+    """Feed the events; a dict with a key in capitals is an instruction to the test."""
     calls = Calls()
     numbers: list[int | None] = []
     for event in events:
         match event:
             case {"COMPLETE": number}:
-                calls.made[number].has_all_args = True
+                calls.made[number].is_complete = True
             case {"BEGUN": number}:
                 calls.made[number].raw = "{"
             case {"CLOSE": number}:
@@ -212,7 +207,7 @@ def test_an_id_that_comes_later_takes_the_place_of_the_made_one() -> None:
     calls.find(index=0, id="a")
     assert calls.identity.has_linked
     assert (calls.made[0].id, calls.made[0].own_id) == ("a", True)
-    # Both lead to it, for whoever has kept the first.
+    # Both ids find it: a caller may have stored the first one.
     assert calls.identity.latest(first_id) is calls.identity.latest("a") is calls.made[0]
 
 
@@ -238,7 +233,7 @@ def test_any_mixture_keeps_ids_to_their_calls(events: list[dict[str, Any]]) -> N
             calls.end()
         elif "COMPLETE" in event:
             for call in calls.made:
-                call.has_all_args = True
+                call.is_complete = True
         else:
             number = calls.find(**event)
             if number is None:
@@ -249,6 +244,6 @@ def test_any_mixture_keeps_ids_to_their_calls(events: list[dict[str, Any]]) -> N
             if "message" in event:
                 choice = event.get("choice", 0)
                 assert call.message_id == event["message"] + (f":{choice}" if choice else "")
-    # Within a message an id is one call's alone.
+    # Within a message no two calls share an id.
     named = [(call.message_id, call.id) for call in calls.made]
     assert len(set(named)) == len(named)

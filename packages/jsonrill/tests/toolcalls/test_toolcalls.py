@@ -1,4 +1,4 @@
-"""The life of a call: how it grows, how it ends, what is kept of it and for how long."""
+"""The lifecycle of a call: how it grows, how it ends, and how long it is kept."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from support.costs import is_flat
 
 
 def by_hand(event: dict[str, Any]) -> list[Statement]:
-    """A provider whose events are the statements themselves."""
+    """Read events that are the statements themselves."""
     return list(event["say"])
 
 
@@ -47,7 +47,7 @@ class Reader:
         return self.calls.feed({"say": statements})
 
     def text(self, *texts: str, id: str = "a") -> ToolCall:
-        """The call after these pieces of its arguments."""
+        """Return the call after these pieces of its arguments."""
         for text in texts:
             self.say(CallDelta(id, name="f", text=text, message="m"))
         call = self.calls.get(id)
@@ -166,7 +166,7 @@ def test_how_a_call_ends(texts: list[str], how: dict[str, Any], status: str, arg
     ],
 )
 def test_a_stream_that_only_stops(texts: list[str], status: str, args: Any) -> None:
-    """Nobody said that the call has ended, so only what is whole in itself is complete."""
+    """Without an end from the provider only a complete JSON value completes a call."""
     reader = Reader()
     call = reader.text(*texts)
     [update] = reader.calls.flush()
@@ -224,7 +224,7 @@ def test_arguments_that_are_not_json_are_kept_and_disturb_nobody() -> None:
         "column": 13,
         "path": "root.a[2]",
     }
-    # What was good before the error has been told.
+    # The fragments before the error were returned.
     assert [fragment.value for fragment in update.json_update_fragments or []] == [2]
     [update] = reader.say(CallDelta("a", text=" and more", message="m"))
     assert (update.status, update.json_update_fragments) == (None, [])
@@ -350,7 +350,7 @@ def test_forget() -> None:
     reader.calls.forget("never seen")
     reader.finish()
     assert not reader.calls._done
-    # As if it had never come: a replay starts anew.
+    # The message is forgotten, so a replay opens new calls.
     assert reader.text("{}").raw == "{}"
 
 
@@ -359,7 +359,7 @@ def test_of_ended_responses_the_last_calls_are_kept() -> None:
     for turn in range(5):
         for event in openai_chat(TWO, in_a_row(TWO, 99), f"m{turn}"):
             calls.feed(event)
-    # What ended with the last event is there whole, however little is kept.
+    # The calls that the last event ended stay until the next event, even beyond `keep`.
     assert [call.message_id for call in calls.calls] == ["m2", "m3", "m3", "m4", "m4"]
     calls.feed({})
     assert [call.message_id for call in calls.calls] == ["m3", "m4", "m4"]
@@ -519,7 +519,7 @@ def test_the_end_of_one_stream_is_not_that_of_another() -> None:
 
 
 def long_calls(size: int) -> tuple[list[Made], list[tuple[int, str]]]:
-    """Eight calls with this many characters of arguments each, four at a time, in turns."""
+    """Return eight calls with arguments of this length, four at a time, in turns."""
     code = "x = 1\n" * (size // 7)
     text = json.dumps({"path": "a.py", "code": code, "lines": [1, 2, 3]})
     calls = [Made(f"c{number}", "write", text) for number in range(8)]

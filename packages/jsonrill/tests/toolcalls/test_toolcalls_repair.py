@@ -1,4 +1,4 @@
-"""Tool calls whose arguments are nearly JSON: read, reported, and never taken for whole if cut."""
+"""Tool calls whose arguments are nearly JSON: read, reported, and never complete if cut off."""
 
 from __future__ import annotations
 

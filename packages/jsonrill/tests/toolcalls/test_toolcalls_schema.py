@@ -1,4 +1,4 @@
-"""Schemas by tool name: a doomed call errs at the character that proves it, however cut."""
+"""Schemas by tool name: a call that cannot become valid fails at the character that proves it."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_call_that_violates_its_schema_is_an_error_at_once(
     assert error is not None
     assert error["code"] == "INVALID_SCHEMA"
     assert rule in error["message"]
-    # The text goes on, so that it can be shown and logged.
+    # The text continues to grow, so that it can be shown and logged.
     assert calls.calls[0].raw == text
 
 

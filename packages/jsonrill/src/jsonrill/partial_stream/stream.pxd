@@ -15,7 +15,8 @@ cdef class PartialStream:
     cdef public bint ended
     cdef bint _data, _delta, _numbers, _literals, _zeros, _is_skipping
     cdef object _entities, _finder, _parse_float, _schema_of, _text
-    cdef dict _counts, _modes, _options
+    cdef readonly dict counts
+    cdef dict _modes, _options
     cdef Entity _entity
     cdef Tokens _machine
     cdef list _kept, _out

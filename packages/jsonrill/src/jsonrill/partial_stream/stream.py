@@ -28,7 +28,7 @@ from ..schema import Check, Refused, Schema
 from ..schema.errors import SourceText
 from .entities import Entities, pattern_of
 from .recorder import Recorder
-from .update import Status, Update
+from .update import Record, Status, Update
 
 Mode = Literal["BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME"]
 MODES: Final = ("BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME")
@@ -105,10 +105,10 @@ class PartialStream:
     comes. A violation of the schema ends its entity, and the stream if that is the root.
     """
 
-    __slots__ = ("_counts", "_data", "_delta", "_entities", "_entity", "_finder", "_is_skipping",
+    __slots__ = ("_data", "_delta", "_entities", "_entity", "_finder", "_is_skipping",
                  "_kept", "_literals", "_machine", "_modes", "_numbers", "_only_complete",
                  "_options", "_out", "_parse_float", "_schema_of", "_text", "_zeros",
-                 "ended")  # fmt: skip
+                 "counts", "ended")  # fmt: skip
 
     def __init__(
         self,
@@ -155,7 +155,7 @@ class PartialStream:
         self._machine = create_machine(self._finder, options)
         self.ended = False
         # The number of entities so far, by name, and the one being read.
-        self._counts: dict[str | None, int] = dict.fromkeys(self._entities.names, 0)
+        self.counts: dict[str | None, int] = dict.fromkeys(self._entities.names, 0)
         self._entity: Entity | None = None
         # Whether the rest of a refused entity is passed over.
         self._is_skipping = False
@@ -230,7 +230,7 @@ class PartialStream:
         if self._schema_of is not None and self._text is not None:
             schema = self._schema_of(name, self._machine.frames[:depth])
             self._text.begin(offset)
-        self._entity = Entity(name, mode, self._counts[name], path, recorder, schema)
+        self._entity = Entity(name, mode, self.counts[name], path, recorder, schema)
         self._machine.redirect(recorder)
         return recorder
 
@@ -260,7 +260,7 @@ class PartialStream:
         self._machine.redirect(self._finder)
 
     def _leave(self, entity: Entity) -> None:
-        self._counts[entity.name] += 1
+        self.counts[entity.name] += 1
         self._entity = None
 
     # ---- schemas ----
@@ -320,11 +320,11 @@ class PartialStream:
             delta = None
         elif delta is None:
             delta = [["set", "", data]]
-        update: Update = Update(entity.index, status, data, entity.name, delta)
+        update = Record(entity.index, status, data, entity.name, delta)
         update.path = entity.path
         if self._options["repair"]:
             update.repairs = self._machine.repairs[:]
-        return update
+        return update  # type: ignore[return-value]  # it is an Update when it runs
 
     def _update(self, status: Status, entity: Entity) -> Update:
         """Return an update of the open entity: what has changed since the last one."""
@@ -332,6 +332,8 @@ class PartialStream:
         has_data = self._data or status != "PARTIAL"
         value = recorder.value if has_data else ABSENT
         operations, completed = recorder.take()
+        if not self._delta:
+            recorder.is_sent = False  # it needs no operations
         update = self._new(status, entity, value, operations)
         update._completed = completed
         if status != "COMPLETED":

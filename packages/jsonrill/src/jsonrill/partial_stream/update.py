@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, Literal
+from types import GenericAlias
+from typing import TYPE_CHECKING, Any, Generic, Literal, Self
 
 from ..errors import Problem
 from ..jsontext import dumps
@@ -13,22 +14,13 @@ from .recorder import Completed
 Status = Literal["PARTIAL", "COMPLETED", "ERROR"]
 Delta = list[list[Any]]
 
-if TYPE_CHECKING:
-    # Only there it may have a default in Python 3.11, so that a bare `Update` can be written.
-    from typing_extensions import TypeVar
-
-    T = TypeVar("T", default=Any)
-else:
-    from typing import TypeVar
-
-    T = TypeVar("T")
-
-
 class Record:
-    """The fields of an update. A compiled class cannot have the type parameter of `Update`."""
+    """An `Update`, without its type parameter, which a compiled class cannot have."""
 
     __slots__ = ("_completed", "_data", "delta", "entity", "error", "index", "model", "open_path",
                  "path", "repairs", "status")  # fmt: skip
+
+    __class_getitem__: Any = classmethod(GenericAlias)
 
     def __init__(
         self,
@@ -50,21 +42,6 @@ class Record:
         self._completed: Completed = ()
         self.model: Any = None
         self.repairs: list[Repair] = []
-
-
-class Update(Record, Generic[T]):
-    """The state of one entity. Treat it as read-only; its data is safe to keep.
-
-    `index` counts the entities of one name from 0, `status` is PARTIAL, COMPLETED or ERROR,
-    `data` what is known, `entity` the declared name, `delta` what is new since the update before
-    (operations of the wire), `error` what `JsonrillError.to_dict` says. A field that an update
-    does not have is None. Also known: `path`, the entity's place in its document; within the data
-    `open_path`, the value that still grows, and `completed`, the values that this update
-    completes; `model`, the data as an instance of the schema's type; and the `repairs` so far.
-    """
-
-    __slots__ = ()
-    model: T | None
 
     @property
     def data(self) -> Any:
@@ -102,7 +79,7 @@ class Update(Record, Generic[T]):
         """Return the update as compact JSON text; arguments as for `to_dict`."""
         return dumps(self.to_dict(*also))
 
-    def absorb(self, earlier: Update) -> Update | None:
+    def absorb(self, earlier: Record) -> Self | None:
         """Take over what an earlier update of the same entity says; None if it is of another."""
         if (earlier.entity, earlier.index) != (self.entity, self.index):
             return None
@@ -126,7 +103,7 @@ class Update(Record, Generic[T]):
         raise ValueError(f"an update has no {name!r} to send")
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Update):
+        if not isinstance(other, Record):
             return NotImplemented
         return self.to_dict() == other.to_dict()
 
@@ -134,6 +111,29 @@ class Update(Record, Generic[T]):
 
     def __repr__(self) -> str:
         return f"Update({self.to_json()})"
+
+
+if TYPE_CHECKING:
+    # Only there it may have a default in Python 3.11, so that a bare `Update` can be written.
+    from typing_extensions import TypeVar
+
+    T = TypeVar("T", default=Any)
+
+    class Update(Record, Generic[T]):
+        """The state of one entity. Treat it as read-only; its data is safe to keep.
+
+        `index` counts the entities of one name from 0, `status` is PARTIAL, COMPLETED or ERROR,
+        `data` what is known, `entity` the declared name, `delta` what is new since the update
+        before (operations of the wire), `error` what `JsonrillError.to_dict` says. A field that an
+        update does not have is None. Also known: `path`, the entity's place in its document; within
+        the data `open_path`, the value that still grows, and `completed`, the values that this
+        update completes; `model`, the data as an instance of the schema's type; and the `repairs`
+        so far.
+        """
+
+        model: T | None
+else:
+    Update = Record
 
 
 def _joined(earlier: Delta, later: Delta) -> Delta:

@@ -28,6 +28,7 @@ _SPELLINGS: Final[dict[Reason, str]] = {
     "calls": "toolcalls toolcall tooluse functioncall functioncalls calls requiresaction",
     "length": """
             length maxtokens maxoutputtokens maxlength maxtokensreached modellength tokenlimit
+            maxmessages
             modelcontextwindowexceeded contextlengthexceeded errorlimit
             errormaxturns errormaxbudgetusd errormaxstructuredoutputretries
         """,

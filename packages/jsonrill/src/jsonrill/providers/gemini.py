@@ -18,6 +18,8 @@ CALLS = ("function_call", "mcp_server_tool_call")
 RESULTS = ("function_result", "mcp_server_tool_result")
 # Known deltas of steps that are not part of a call.
 DELTAS = ("text", "thought_summary", "thought_signature")
+# The parts about tools that Google runs itself, which the next request sends back.
+SERVER = frozenset(("executableCode", "codeExecutionResult", "toolCall", "toolResponse"))
 
 
 def accepts(event: dict[str, Any]) -> bool:
@@ -43,7 +45,7 @@ def translate(event: dict[str, Any]) -> list[Statement]:
     blocked = as_object(event, "promptFeedback", "prompt_feedback")
     if reason := as_text(blocked, "blockReason", "block_reason"):
         detail = as_text(blocked, "blockReasonMessage", "block_reason_message")
-        detail = detail or f"the prompt was blocked: {reason}"
+        detail = detail or f"the prompt was blocked: {getattr(reason, 'value', reason)}"
         statements.append(finished("blocked", message, detail=detail))
     if error := event.get("error"):
         statements.append(failed(error))
@@ -56,6 +58,8 @@ def _part(part: dict[str, Any], message: str | None, choice: int) -> list[Statem
     signature = first(part, "thoughtSignature", "thought_signature")
     block = None
     statements: list[Statement] = []
+    if not SERVER.isdisjoint(part):
+        return [Keep(part, crc32(repr(part).encode()), choice)]
     if isinstance(call, dict):
         statements.append(_call(call, message, choice))
     elif isinstance(signature, (str, bytes)) and signature:
@@ -64,7 +68,8 @@ def _part(part: dict[str, Any], message: str | None, choice: int) -> list[Statem
         kind = Reasoning if part.get("thought") is True else Text
         statements.append(kind(text, choice, block))
     if signature:
-        statements.append(Keep({"thoughtSignature": signature}, block, choice))
+        empty = {} if statements else {"text": ""}
+        statements.append(Keep({**empty, "thoughtSignature": signature}, block, choice))
     return statements
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from . import openai_responses
-from .fields import as_id, as_object, as_text, items, typed
-from .statements import Result, Statement, Text
+from .fields import as_id, as_object, typed
+from .statements import Result, Statement
 
 FAKE_ID = "__fake_id__"
 
@@ -21,21 +21,19 @@ class Translation:
     """Translates events; remembers whether the responses were streamed."""
 
     def __init__(self) -> None:
+        self._translate = openai_responses.Translation()
         self._has_streamed = False
 
     def __call__(self, event: dict[str, Any]) -> list[Statement]:
         if event.get("type") == "raw_response_event":
             self._has_streamed = True
-            return openai_responses.translate(_without_fake_ids(as_object(event, "data")))
+            return self._translate(_without_fake_ids(as_object(event, "data")))
         item = as_object(event, "item")
         raw = as_object(item, "raw_item")
         if item.get("type") == "tool_call_output_item":
             return [Result(as_id(raw, "call_id"), item.get("output", raw.get("output")))]
         if self._has_streamed:
             return []
-        if raw.get("type") == "message":
-            texts = [as_text(part, "text") for part in items(raw, "content")]
-            return [Text(text) for text in texts if text]
         return openai_responses.item_statements(raw, None, done=True)
 
 

@@ -100,7 +100,7 @@ def translate(event: dict[str, Any], message: str | None) -> list[Statement]:
         # A server that does not stream answers with the message at once.
         delta = as_object(choice, "delta" if "delta" in choice else "message")
         statements += _delta(delta, message, number)
-        reason = as_text(choice, "finish_reason", "finishReason")
+        reason = as_id(choice, "finish_reason", "finishReason")  # some servers write "null"
         if reason and not error:  # with an error comes a `finish_reason` that says less
             native = first(choice, "native_finish_reason", "nativeFinishReason")
             statements.append(finished(reason, message, number, native=native))

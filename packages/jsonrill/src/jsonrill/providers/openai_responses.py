@@ -1,8 +1,9 @@
 """OpenAI Responses: items with an id of their own, deltas that name the item.
 
 Function calls, MCP calls (their id is the item's, their result comes with them) and custom tools
-(free text). The complete arguments come twice more at the end, and are only compared with the
-streamed ones. Some clients write the names of fields in camelCase.
+(free text). Texts and arguments come twice more, complete, at the end: a text counts if nothing of
+it was streamed, arguments are compared with the streamed ones. Some clients write the names of
+fields in camelCase.
 """
 
 from __future__ import annotations
@@ -28,6 +29,23 @@ FINISHES = ("response.completed", "response.incomplete", "response.failed")
 accepts = typed("response.")
 
 
+class Translation:
+    """Translates events; remembers which texts were streamed: their items repeat them."""
+
+    def __init__(self) -> None:
+        self._blocks: set[int | None] = set()
+
+    def __call__(self, event: dict[str, Any]) -> list[Statement]:
+        statements: list[Statement] = []
+        for statement in translate(event):
+            if isinstance(statement, Text):
+                if statement.ends and statement.block in self._blocks:
+                    continue
+                self._blocks.add(statement.block)
+            statements.append(statement)
+        return statements
+
+
 def translate(event: dict[str, Any]) -> list[Statement]:
     kind, index = str(event.get("type")), as_index(event, "output_index", "outputIndex")
     text = as_text(event, "delta")
@@ -50,8 +68,9 @@ def _arguments(kind: str, index: int | None, event: dict[str, Any]) -> list[Stat
     field = ARGUMENTS.get(stem)
     if field is None or step not in ("delta", "done"):
         return []
-    delta = CallDelta(None, index, as_text(event, "name"), free=field == "input")
-    delta.alias = as_id(event, "item_id", "itemId")
+    # Some servers name the call instead of its item.
+    id, alias = as_id(event, "call_id", "callId"), as_id(event, "item_id", "itemId")
+    delta = CallDelta(id, index, as_text(event, "name"), alias=alias, free=field == "input")
     if step == "delta":
         delta.text = as_text(event, "delta")
     elif text := as_text(event, field):
@@ -66,7 +85,9 @@ def item_statements(item: dict[str, Any], index: int | None, *, done: bool) -> l
     field = CALLS.get(kind)
     kept: list[Statement] = [Keep(item, index)] if done and index is not None else []
     if field is None:
-        return kept
+        texts = [as_text(part, "text") or "" for part in items(item, "content")]
+        is_text = done and kind == "message" and any(texts)
+        return [Text("".join(texts), 0, index, ends=True), *kept] if is_text else kept
     alias, text, is_mcp = as_id(item, "id"), as_text(item, field), kind == "mcp_call"
     # An MCP call has no other id than its item.
     id = as_id(item, "call_id", "callId") or (alias if is_mcp else None)

@@ -88,5 +88,5 @@ def _end(part: dict[str, Any]) -> End:
 
 def _result(part: dict[str, Any]) -> Result:
     is_retry = part.get("part_kind") == "retry-prompt"
-    is_error = is_retry or part.get("outcome") in ("failed", "denied")
+    is_error = is_retry or part.get("outcome") in ("failed", "denied", "interrupted", "retried")
     return Result(as_id(part, "tool_call_id"), part.get("content"), is_error)

@@ -63,8 +63,9 @@ def quote(text: str) -> str:
     return repr(line if len(line) <= _QUOTED else line[: _QUOTED - 1] + "…")
 
 
-def explain(error: JsonrillError, text: str, *, repair: Any, prefix: str) -> JsonrillError:
-    """Return the error with the answer's text, and with a message that helps to fix the program."""
+def explain(error: JsonrillError, text: str, options: Mapping[str, Any]) -> JsonrillError:
+    """Return the error with the text that was read with these options, and a helpful message."""
+    repair = options.get("repair", False)
     if error.text is None:
         error.text = text
     explained = error
@@ -72,7 +73,7 @@ def explain(error: JsonrillError, text: str, *, repair: Any, prefix: str) -> Jso
         explained = _explain_beginning(error, error.text, is_strict=not repair)
     if explained.value is None and error.text:
         end = None if error.offset is None else max(error.offset, 0)
-        explained.value = _last_good_value(error.text[:end], repair, prefix)
+        explained.value = _last_good_value(error.text[:end], repair, options.get("prefix", ""))
     return explained
 
 

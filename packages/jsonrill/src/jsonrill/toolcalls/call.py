@@ -27,6 +27,7 @@ from ..parse.options import ParseOptions, create_machine
 from ..paths import ABSENT, Path, is_complete
 from ..providers.statements import CallDelta, End
 from ..providers.writer import Writer
+from .identity import Identified
 
 if TYPE_CHECKING:
     from ..schema import Check, Schema
@@ -38,7 +39,7 @@ _SPACES: Final = " \t\n\r"
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class ToolCall:
+class ToolCall(Identified):
     """One call. It grows with the stream; the `args` it returns are safe to keep.
 
     `raw` is the argument text as received. `error` is what `JsonrillError.to_dict` returns, with
@@ -47,12 +48,7 @@ class ToolCall:
     `result`, which may be None.
     """
 
-    id: str
-    index: int | None = None
-    message_id: str = ""
     _options: ParseOptions = field(default_factory=ParseOptions)
-    name: str | None = None
-    raw: str = ""
     status: Status = "streaming"
     error: Problem | None = None
     encoding: Literal["json", "text"] = "json"
@@ -61,11 +57,6 @@ class ToolCall:
     result: Any = None
     result_is_error: bool = False
     model: Any = None
-    # Of `Identity`, which documents them.
-    number: int = 0
-    ids: list[str] = field(default_factory=list)
-    own_id: bool = True
-    is_open: bool = True
     # Whether its response has ended, and the number of the last event about it.
     has_ended: bool = False
     event: int = 0

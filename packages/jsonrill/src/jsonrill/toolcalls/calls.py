@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import DEFAULT_LIMITS, LimitExceeded, Limits, Problem, UnknownEvents, refuse_copy
 from ..fragment import Fragment
-from ..parse.machine import Repair
 from ..parse.options import ParseOptions, rule_names
 from ..paths import ABSENT
 from ..providers import Reader
@@ -130,7 +129,7 @@ class ToolCalls:
         if rules:
             options["repair"], options["on_repair"] = rules, on_repair
         self._identity: Identity[ToolCall] = Identity(
-            lambda id, index, message_id: ToolCall(id, index, message_id, options)
+            lambda id, index, message_id: ToolCall(id, index, message_id, _options=options)
         )
         # All calls that are kept, by number; and those whose response has ended.
         self._calls: dict[int, ToolCall] = {}
@@ -151,11 +150,6 @@ class ToolCalls:
     def calls(self) -> list[ToolCall]:
         """The calls that are kept, in order of appearance."""
         return [*self._calls.values()]
-
-    @property
-    def repairs(self) -> list[Repair]:
-        """With `repair`: the repairs in the calls that are kept, call by call."""
-        return [repair for call in self._calls.values() for repair in call.repairs]
 
     def get(self, id: str) -> ToolCall | None:
         """Return the latest call of this id."""

@@ -6,9 +6,10 @@
    call at that index; and with the same name it is the id of that call if it has none yet and its
    arguments have not ended, or if it comes with their end. A known alias at the same index means
    the same call, whatever the id.
-3. Without an id, the index decides: the call last opened there. A new index opens a call. So does a
-   name, if the arguments of that call have begun and it has another name; or, in a response without
-   ids, if they have ended.
+3. Without an id, the index decides: the call last opened there. A new index opens a call; but if
+   the last call was opened at a taken index and has no arguments yet, they come at this one. A name
+   opens a call, too, if the arguments of that call have begun and it has another name; or, in a
+   response without ids, if they have ended.
 4. Without either, the event is about the open call. A name opens a new call if the open one has
    another name, or has one and its arguments have ended.
 
@@ -22,35 +23,43 @@ The rules apply within one response and choice, a *scope*. For example, five del
 
 A call whose id is taken gets a new id derived from it, so that each result has its call.
 
-Identity uses only the fields in `Identified`: it does not see the value of a call, or how it ends.
+Identity uses only the fields of `Identified`: it does not see the value of a call, or how it ends.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ..providers.statements import CallDelta
 
 
-class Identified(Protocol):
-    """The fields of a call that identity reads and writes."""
+@dataclass(slots=True, eq=False)
+class Identified:
+    """What identity reads and writes of a call. `raw` is the argument text."""
 
     id: str
-    number: int  # unique, in the order of opening
-    ids: list[str]  # all its ids and aliases
-    own_id: bool  # True: the id is the provider's own and will not change
-    index: int | None
-    name: str | None
-    message_id: str
-    is_open: bool  # it may still grow
-    raw: str  # the argument text
+    index: int | None = None
+    message_id: str = ""
+    name: str | None = None
+    raw: str = ""
+    # The number of the call, in the order of opening, and all its ids and aliases.
+    number: int = 0
+    ids: list[str] = field(default_factory=list)
+    # Whether the id is the provider's own and will not change; whether the call may still grow.
+    own_id: bool = True
+    is_open: bool = True
 
     @property
-    def has_all_args(self) -> bool: ...  # the arguments are a complete JSON value
+    def has_all_args(self) -> bool:
+        """True if the arguments are a complete JSON value."""
+        raise NotImplementedError
+
     @property
-    def is_settled(self) -> bool: ...  # complete or truncated, or its response has ended
+    def is_settled(self) -> bool:
+        """True if the call is complete or truncated, or its response has ended."""
+        raise NotImplementedError
 
 
 C = TypeVar("C", bound=Identified)
@@ -69,6 +78,8 @@ class Scope(Generic[C]):
     ids: dict[str, C] = field(default_factory=dict)
     indices: dict[int, C] = field(default_factory=dict)
     last: C | None = None
+    # The call that was opened last at an index that another call had.
+    displacing: C | None = None
     count: int = 0
 
     def add_id(self, call: C, id: str) -> None:
@@ -227,6 +238,8 @@ class Identity(Generic[C]):
         self._latest[id] = call
         if index is not None:
             previous = scope.indices.get(index)
+            if previous is not None:
+                scope.displacing = call
             if previous is not None and not previous.own_id:
                 # The index now belongs to another call, so a generated id is final.
                 previous.own_id = True
@@ -259,10 +272,11 @@ class Identity(Generic[C]):
                 self._latest[id] = call
         if delta.alias is not None and delta.alias not in call.ids:
             scope.add_id(call, delta.alias)
-        if delta.index is not None and call.index is None:
-            call.index = delta.index
+        if delta.index is not None:
             scope.indices.setdefault(delta.index, call)
-            self.has_linked = True
+            if call.index is None:
+                call.index = delta.index
+                self.has_linked = True
 
 
 def _choose(scope: Scope[C], delta: CallDelta) -> C | None:
@@ -281,6 +295,9 @@ def _choose(scope: Scope[C], delta: CallDelta) -> C | None:
         return found
     if index is not None:
         call = scope.indices.get(index)
+        last = scope.last
+        if call is None and name is None and last and last is scope.displacing and not last.raw:
+            return last
         if name is None or call is None or call.name is None:
             return call
         # The sender has already decided: it names calls that are not the first at their index.
