@@ -39,6 +39,8 @@ Problem = Mapping[str, Any]
 VERSION: Final = 1
 # Characters that are read in one step.
 STEP: Final = 4096
+# Entities that are written in one step.
+ENTITIES: Final = 100
 UNKNOWN: Final = {
     "code": UnknownSource.code,
     "message": "the events contain nothing of a known provider: use the format raw",
@@ -126,7 +128,7 @@ class Text(Rendering):
             return
         yield from self._read(self._source.flush)
         if not self._is_over:
-            yield self._flush()
+            yield from self._flush()
 
     def _read(self, source: Callable[[], str]) -> Steps:
         try:
@@ -138,8 +140,12 @@ class Text(Rendering):
             if not self._is_over:
                 yield self._shown(self._stage.feed(piece))
 
-    def _flush(self) -> list[str]:
-        return self._shown(self._stage.flush(self._source.answer.cut()))
+    def _flush(self) -> Steps:
+        items = self._stage.flush(self._source.answer.cut())
+        # All entities may come at the end.
+        for at in range(0, len(items), ENTITIES):
+            yield self._encode(items[at : at + ENTITIES])
+        yield self._shown(())
 
     def _shown(self, items: Any) -> list[str]:
         """Return the data for what the stage has returned, and for its error."""
@@ -226,9 +232,10 @@ class ClientEvents(Updates):
         self._source.feed(record)
         yield [dumps(event) for event in self._dialect.feed(record.body)]
 
-    def _flush(self) -> list[str]:
-        data = [] if self._source.has_events else super()._flush()
-        return [*data, *map(dumps, self._dialect.flush()), *self._done()]
+    def _flush(self) -> Steps:
+        if not self._source.has_events:
+            yield from super()._flush()
+        yield [*map(dumps, self._dialect.flush()), *self._done()]
 
     def _encode(self, items: Any) -> list[str]:
         return [dumps(event) for update in items for event in self._dialect.feed(update)]

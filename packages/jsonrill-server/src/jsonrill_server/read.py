@@ -29,9 +29,9 @@ TAIL_BYTES: Final = 256 << 10
 # Replays of a process that catch up at the same time.
 SLOTS: Final = 8
 # The number of the last event of a log.
-LAST: Final = 999_999
+LAST: Final = 999_999_999
 BROKEN: Final = End("error", "INTERNAL", "the stream cannot be shown in this format")
-_ID: Final = re.compile(r"([0-9a-f]{1,32})-([0-9]{1,15})-([0-9]{1,9})\.([0-9]{1,6})-([0-9]{1,4})")
+_ID: Final = re.compile(r"([0-9a-f]{1,32})-([0-9]{1,15})-([0-9]{1,9})\.([0-9]{1,9})-([0-9]{1,4})")
 
 # What attends to a log that nobody writes.
 Idle = Callable[[str, Head], None]
@@ -84,18 +84,17 @@ class Event(NamedTuple):
 
 def render(work: Rendering, record: Position, item: Record | End) -> Iterator[list[Event]]:
     """Yield the events of the record at a position, in steps that take a bounded time."""
+    number, texts = 0, list[str]()
+    for following in work.end(item) if isinstance(item, End) else work.feed(item):
+        yield [_event(record, sub, text) for sub, text in enumerate(texts, number)]
+        number += len(texts)
+        texts = following
     if isinstance(item, End):
-        last = add_close(work, [text for texts in work.end(item) for text in texts])
-        numbers = [*range(len(last) - 1), LAST]
-        yield [
-            _event(record._replace(sub=sub), text, name)
-            for sub, (text, name) in zip(numbers, last, strict=False)
-        ]
-        return
-    first = 0
-    for texts in work.feed(item):
-        yield [_event(record._replace(sub=sub), text) for sub, text in enumerate(texts, first)]
-        first += len(texts)
+        last = add_close(work, texts)
+        numbers = [*range(number, number + len(last) - 1), LAST]
+        yield [_event(record, sub, *event) for sub, event in zip(numbers, last, strict=False)]
+    else:
+        yield [_event(record, sub, text) for sub, text in enumerate(texts, number)]
 
 
 def add_close(work: Rendering, texts: list[str]) -> list[tuple[str, str | None]]:
@@ -104,7 +103,8 @@ def add_close(work: Rendering, texts: list[str]) -> list[tuple[str, str | None]]
     return [*events, (DONE, "CLOSE")] if work.closes else events
 
 
-def _event(position: Position, text: str, name: str | None = None) -> Event:
+def _event(record: Position, sub: int, text: str, name: str | None = None) -> Event:
+    position = record._replace(sub=sub)
     return Event(position, encode_event(text, event=name, id=str(position)))
 
 

@@ -15,7 +15,7 @@ from jsonrill.eventstream import SSEDecoder, SSEEvent
 from jsonrill_server.formats import rendering
 from jsonrill_server.log import Lost, State, StoreError
 from jsonrill_server.options import FORMATS, Options
-from jsonrill_server.read import Position, render
+from jsonrill_server.read import LAST, Position, render
 from jsonrill_server.records import End, Record, from_bytes
 from jsonrill_server.result import Meta, Run
 from jsonrill_server.runs import Runs, log_name
@@ -256,7 +256,7 @@ class World:
             return
         client.events.append((event.id, event.data))
         client.after = event.id
-        if f".{999_999}-" in event.id:
+        if f".{LAST}-" in event.id:
             client.end = "CLOSE"
 
     # ---- what goes wrong ----
