@@ -294,8 +294,9 @@ async def test_a_slow_reader_reads_the_log_at_its_own_pace() -> None:
     assert seen == fast and "".join(seen) == "".join(pieces)
 
 
+@pytest.mark.parametrize("mode", ["REALTIME", "ALL-TOGETHER"])
 @sync
-async def test_a_large_replay_gives_way_to_other_work() -> None:
+async def test_a_large_replay_gives_way_to_other_work(mode: Any) -> None:
     document = json.dumps([{"n": number, "text": "x" * 50} for number in range(40_000)])
     turns = 0
 
@@ -309,7 +310,7 @@ async def test_a_large_replay_gives_way_to_other_work() -> None:
         await runs.start("k", [document])
         await until(lambda: not runs.lifecycle.running)
         working = asyncio.create_task(work())
-        await listed(runs, "k", format="updates", send="delta")
+        await listed(runs, "k", format="updates", send="delta", mode=mode)
         working.cancel()
     assert turns > 100
 

@@ -39,7 +39,6 @@ CLIENT_GONE: Final = 499
 # Bytes of a body that is not part of a stream.
 OTHER_BYTES: Final = 1 << 20
 access = logging.getLogger("jsonrill_server.access")
-log = logging.getLogger("jsonrill_server")
 
 
 class Problem(HTTPException):

@@ -144,10 +144,13 @@ class Lifecycle:
             if head is None or head.log != writer.head.log:
                 return
             writer.head = head
-            async with writer.renewing():
+            renewing = asyncio.create_task(writer.renew())
+            try:
                 run = await read_run(self.store, writer.key)
                 if run is not None:
                     await call(on_end, run)
+            finally:
+                await cancel(renewing)
             await writer.append(state=State.ENDED)
         except StoreError as error:
             log.warning("on_end may be called again: %s", error)

@@ -14,16 +14,19 @@ import random
 import re
 import secrets
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import IntEnum
 from importlib import import_module
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
+T = TypeVar("T")
 log = logging.getLogger("jsonrill_server")
 # The version of the stored format. A store with another version is refused.
 FORMAT: Final = 8
+# Seconds between two attempts.
+PAUSE: Final = 0.2
 
 
 class StoreError(Exception):
@@ -270,6 +273,19 @@ class Signals:
     def wake_all(self) -> None:
         for key in self.listening:
             self.wake(key)
+
+
+async def retry(call: Callable[[], Awaitable[T]], seconds: float) -> T:
+    """Call a store, and again for so many seconds while it is unavailable or full."""
+    clock = asyncio.get_running_loop().time
+    until = clock() + seconds
+    while True:
+        try:
+            return await call()
+        except (StoreUnavailable, StoreFull):
+            if clock() > until:
+                raise
+        await asyncio.sleep(PAUSE)
 
 
 async def wait_for(event: asyncio.Event, seconds: float) -> None:

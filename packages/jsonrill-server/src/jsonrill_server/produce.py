@@ -8,22 +8,20 @@ stops, and what became of the run is for the next writer to say.
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from jsonrill.errors import LimitExceeded
 
 from .failures import FAILED, end_of_error
-from .log import Head, Lost, State, Store, StoreError, StoreFull, StoreUnavailable, cancel, wait_for
+from .log import Head, Lost, State, Store, StoreError, cancel, retry, wait_for
 from .records import LOG_LOST, End, Record, to_bytes
 
-log = logging.getLogger("jsonrill_server")
-# Seconds that records are held while the store is unavailable, and seconds between two attempts.
+# Seconds that records are held while the store is unavailable.
 HOLD: Final = 60.0
-PAUSE: Final = 0.2
 # Bytes that may wait for a write; then the source waits, too.
 MOST_WAITING: Final = 1 << 20
 
@@ -66,20 +64,9 @@ class Writer:
 
     async def append(self, data: Sequence[bytes] = (), state: State | None = None) -> None:
         """Append records. Retry for `hold` seconds while the store is unavailable."""
-        clock = asyncio.get_running_loop().time
-        until = clock() + self.hold
         async with self._lock:
-            while True:
-                try:
-                    self.head = await self.store.append(
-                        self.key, self.head, self.lease, data, state
-                    )
-                    return
-                except (StoreUnavailable, StoreFull) as error:
-                    if clock() > until:
-                        raise
-                    log.warning("a write is tried again: %s", error)
-                await asyncio.sleep(PAUSE)
+            write = partial(self.store.append, self.key, self.head, self.lease, data, state)
+            self.head = await retry(write, self.hold)
 
     async def finish(self, end: End, state: State) -> None:
         """Write the end. Where records were lost, only a new epoch may follow what is left."""
@@ -92,16 +79,8 @@ class Writer:
             self.head = head
             await self.append([to_bytes(LOG_LOST)], state)
 
-    @asynccontextmanager
-    async def renewing(self) -> AsyncIterator[None]:
-        """Renew the lease while something else is done."""
-        task = asyncio.create_task(self._renew())
-        try:
-            yield
-        finally:
-            await cancel(task)
-
-    async def _renew(self) -> None:
+    async def renew(self) -> None:
+        """Renew the lease until that fails."""
         while True:
             await asyncio.sleep(self.lease / 3)
             try:

@@ -12,12 +12,13 @@ import logging
 import re
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing, nullcontext
+from functools import partial
 from typing import Final, NamedTuple
 
 from jsonrill.eventstream import DONE, encode_event
 
 from .formats import VERSION, Rendering, rendering
-from .log import Head, Lost, Row, Store, StoreError, StoreUnavailable, cancel, wait_for
+from .log import Head, Lost, Row, Store, StoreError, StoreUnavailable, cancel, retry, wait_for
 from .options import Options
 from .records import GONE, LOG_LOST, SLICE, End, Record, from_bytes
 
@@ -28,6 +29,8 @@ CHUNK_BYTES: Final = 64 << 10
 TAIL_BYTES: Final = 256 << 10
 # Replays of a process that catch up at the same time.
 SLOTS: Final = 8
+# Seconds that a reader waits for an unavailable store, after the lease.
+PATIENCE: Final = 5.0
 # The number of the last event of a log.
 LAST: Final = 999_999_999
 BROKEN: Final = End("error", "INTERNAL", "the stream cannot be shown in this format")
@@ -121,7 +124,8 @@ async def follow(
         while True:
             signal.clear()
             # The last record is read again to check that it still exists.
-            head, rows = await _read(store, key, max(last.seq - 1, 0), lease)
+            after = max(last.seq - 1, 0)
+            head, rows = await retry(partial(store.read, key, after), lease + PATIENCE)
             if head is None:
                 return
             last.check(head, rows)
@@ -135,19 +139,6 @@ async def follow(
                 continue
             idle(key, head)
             await wait_for(signal, lease / 3)
-
-
-async def _read(store: Store, key: str, after: int, lease: float) -> tuple[Head | None, list[Row]]:
-    """Read records; retry while the store is unavailable, 5 s longer than the lease."""
-    clock = asyncio.get_running_loop().time
-    until = clock() + lease + 5
-    while True:
-        try:
-            return await store.read(key, after)
-        except StoreUnavailable:
-            if clock() > until:
-                raise
-            await asyncio.sleep(0.2)
 
 
 class Replay:

@@ -202,7 +202,7 @@ class Runs:
     async def cancel(self, key: str) -> bool:
         """End a run, in whichever process it is; False if there is none, or it has ended."""
         await self.open()
-        return await self.end(log_name(key), CANCELLED)
+        return await self.lifecycle.end(log_name(key), CANCELLED)
 
     async def active(self, key: str) -> bool:
         """Return True if a run under this key is active, here or elsewhere."""
@@ -287,10 +287,6 @@ class Runs:
             return None
         position.check(head, rows)
         return head, Meta.parse(head.meta)
-
-    async def end(self, name: str, end: End) -> bool:
-        """End a log, whoever writes it; False if it has ended."""
-        return await self.lifecycle.end(name, end)
 
 
 def log_name(key: str) -> str:

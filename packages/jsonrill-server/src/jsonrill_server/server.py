@@ -165,7 +165,7 @@ class Stream:
             except Fenced:
                 writer, _ = await self.writer()
             except LimitExceeded as error:
-                await self.runs.end(self.name, end_of_error(error))
+                await self.runs.lifecycle.end(self.name, end_of_error(error))
                 raise
         raise Problem(409, "TAKEN", "too many requests append to this stream")
 
@@ -261,7 +261,7 @@ async def close_stream(stream: StreamOf, ending: Ending | None = None) -> Respon
         end = End("error", ending.code, ending.message)
         if ending.status == "complete":
             end = await end_of_answer(stream.runs.store, stream.name)
-        await stream.runs.end(stream.name, end)
+        await stream.runs.lifecycle.end(stream.name, end)
     return await stream.status()
 
 
@@ -269,7 +269,7 @@ async def close_stream(stream: StreamOf, ending: Ending | None = None) -> Respon
 async def cancel_stream(stream: StreamOf) -> Response:
     """Stop a stream."""
     await stream.find()
-    await stream.runs.end(stream.name, CANCELLED)
+    await stream.runs.lifecycle.end(stream.name, CANCELLED)
     return await stream.status()
 
 
