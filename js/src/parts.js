@@ -221,7 +221,9 @@ export class Parts {
         index = this.#begin();
         this.#indices.set(call, index);
       }
-      const complete = call.completeArgs && !this.#completed.has(call);
+      // A name may come after the arguments; nothing can be done with a call before.
+      const isNamed = call.name !== null || call.status === "complete";
+      const complete = call.completeArgs && isNamed && !this.#completed.has(call);
       if (complete) this.#completed.add(call);
       const isCut = call.status === "truncated" && cut !== null;
       this.#isExplained ||= isCut;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -15,7 +16,9 @@ from jsonrill import Parts, ToolCalls, parts, run_tools, sse, updates
 from jsonrill.dialects import to_ag_ui, to_ai_sdk
 from jsonrill.errors import SourceFailed
 from jsonrill.testing import Call, FakeAnswer
+from support import ROOT
 
+CASES = json.loads((ROOT / "cases" / "calls.json").read_text("utf8"))["cases"]
 ANSWER = FakeAnswer("It rains.", reasoning="Hm.", calls=[Call("weather", {"city": "Rome"}, "a")])
 PATHS = ("/v1/chat/completions", "/v1/responses", "/v1/messages")
 
@@ -63,6 +66,24 @@ def test_ag_ui_events_are_valid(name: str) -> None:
             adapter.validate_python(event)
     except SourceFailed:
         assert event["type"] == "RUN_ERROR"
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["name"]))
+def test_the_events_of_a_call_are_between_its_start_and_its_end(case: dict[str, Any]) -> None:
+    """Clients refuse any other order."""
+    is_open: set[str] = set()
+    for event in to_ag_ui(case["events"]):
+        match event:
+            case {"type": "TOOL_CALL_START", "toolCallId": id}:
+                is_open.add(id)
+            case {"type": "TOOL_CALL_ARGS", "toolCallId": id}:
+                assert id in is_open
+            case {"type": "TOOL_CALL_END", "toolCallId": id}:
+                is_open.remove(id)
+    assert not is_open or event["type"] == "RUN_ERROR"
+    kinds = [event["type"] for event in to_ai_sdk(case["events"])]
+    ends = kinds.count("tool-input-available") + kinds.count("tool-input-error")
+    assert ends >= kinds.count("tool-input-start")
 
 
 def test_the_results_of_tools_are_sent() -> None:

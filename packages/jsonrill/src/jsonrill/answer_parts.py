@@ -346,7 +346,9 @@ class Parts:
                 continue  # the complete part has been yielded already
             part = Part("call", entry.index, update.function_args or "", turn=entry.turn)
             part.call, part.status, part._length = call, call.status, len(call.raw)
-            part.complete = call.complete_args and not entry.is_complete
+            # A name may come after the arguments; nothing can be done with a call before.
+            is_named = call.name is not None or call.status == "complete"
+            part.complete = call.complete_args and is_named and not entry.is_complete
             entry.is_complete = entry.is_complete or part.complete
             if call.status == "truncated" and cut is not None:
                 self._shows_cut, part.reason = True, cut.reason

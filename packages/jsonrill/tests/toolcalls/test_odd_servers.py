@@ -53,6 +53,17 @@ def summary(call: ToolCall) -> tuple[Any, ...]:
 
 
 @every_case
+def test_a_part_of_a_call_is_complete_once_and_has_a_name(case: dict[str, Any]) -> None:
+    parts = Parts(choice=1 if case["name"] == "in another choice" else 0)
+    shown = [part for event in case["events"] for part in parts.feed(event)] + parts.flush()
+    complete = [part for part in shown if part.kind == "call" and part.complete]
+    assert len({part.index for part in complete}) == len(complete)
+    assert all(part.call and part.call.name for part in complete)
+    done = [call for call in parts.calls if call.status == "complete"]
+    assert len(complete) >= len(done)
+
+
+@every_case
 def test_cut_off_anywhere_no_call_is_complete_with_other_arguments(case: dict[str, Any]) -> None:
     for at in range(len(case["events"])):
         for call, (name, args) in zip(read(case["events"][:at]).calls, case["calls"], strict=False):

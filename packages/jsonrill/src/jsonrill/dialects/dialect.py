@@ -128,7 +128,7 @@ class Dialect(Stage, ABC):
         if call.encoding == "text" and call.number not in self._ended:
             # Clients read JSON.
             text = '"' * begins + dumps(text)[1:-1] + '"' * part.complete
-        if text:
+        if text and call.number not in self._ended:  # what comes after the arguments is white space
             yield from self._call_text(id, text)
         if has_failed:
             self._failed.add(call.number)

@@ -14,6 +14,7 @@ from .recorder import Completed
 Status = Literal["PARTIAL", "COMPLETED", "ERROR"]
 Delta = list[list[Any]]
 
+
 class Record:
     """An `Update`, without its type parameter, which a compiled class cannot have."""
 
