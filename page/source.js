@@ -41,12 +41,12 @@ export class Source {
   /** @type {Live | null} */
   #live = null;
   /** Opens the same material with another piece size. @type {(() => void) | null} */
-  #again = null;
+  #reopen = null;
 
   /** @param {Host} host */
   constructor(host) {
     this.#host = host;
-    byId("piece").addEventListener("change", () => this.#again?.());
+    byId("piece").addEventListener("change", () => this.#reopen?.());
     byId("disconnect").addEventListener("click", () => this.#live?.toggle());
   }
 
@@ -132,14 +132,14 @@ export class Source {
    * @param {Item[]} items
    * @param {number} step
    * @param {Opening} opening
-   * @param {() => void} again
+   * @param {() => void} reopen
    */
-  async #show(recording, items, step, opening, again) {
+  async #show(recording, items, step, opening, reopen) {
     this.#begin(recording, null);
     await this.#fill(recording, items, step);
     // Another stream may have been opened in the meantime.
     if (this.#recording !== recording) return;
-    this.#again = again;
+    this.#reopen = reopen;
     this.#host.onOpen(recording, opening);
     if (this.canRender) void this.#publish(recording);
   }
@@ -152,7 +152,7 @@ export class Source {
     this.#stop.abort();
     this.#stop = new AbortController();
     this.#live?.close();
-    this.#live = this.#again = null;
+    this.#live = this.#reopen = null;
     this.#recording = recording;
     this.#id = id;
     byId("published").textContent = "";

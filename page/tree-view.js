@@ -111,7 +111,7 @@ export class TreeView {
   /** @param {MouseEvent} event */
   #click(event) {
     const element = /** @type {Element} */ (event.target).closest(".row");
-    const row = this.#rows.find((one) => this.#idOf(one) === element?.id);
+    const row = this.#rows.find((candidate) => this.#idOf(candidate) === element?.id);
     if (row === undefined || row.kind === "mark") return;
     if (row.kind === "more") {
       this.#state.moveWindow(row);

@@ -73,7 +73,7 @@ def preloads(outputs: dict[str, Any]) -> str:
     names = [start]
     for name in names:
         imports = outputs[name]["imports"]
-        wanted = [one["path"] for one in imports if one["kind"] == "import-statement"]
+        wanted = [item["path"] for item in imports if item["kind"] == "import-statement"]
         names += [path for path in wanted if path not in names]
     chunks = [f"web/page/{HASHED}/{Path(name).name}" for name in names[1:]]
     return "".join(f'  <link rel="modulepreload" href="{name}" />\n  ' for name in chunks)

@@ -30,19 +30,19 @@ NEEDED: Final = ("pytest", "hypothesis", "setuptools", "cython")
 def pythons() -> dict[str, str]:
     """Return the interpreters found, by version."""
     by_version: dict[str, str] = {}
-    beside = Path(sys.base_prefix).parent
+    pythons_folder = Path(sys.base_prefix).parent
     for version in VERSIONS:
         places = [
             shutil.which(f"python{version}"),
-            *sorted(beside.glob(f"{version}.*/bin/python3")),
+            *sorted(pythons_folder.glob(f"{version}.*/bin/python3")),
         ]
         for place in [str(place) for place in places if place is not None]:
-            asked = subprocess.run(
+            version_output = subprocess.run(
                 [place, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"],
                 capture_output=True,
                 text=True,
             )
-            if asked.stdout.strip() == version:
+            if version_output.stdout.strip() == version:
                 by_version[version] = place
                 break
     return by_version

@@ -166,9 +166,9 @@ export function content(source, { choice = 0, signal, ...options } = {}) {
     const mine = ofChoice(statements, choice);
     ending.feed(mine);
     let text = "";
-    for (const one of mine) {
-      if (one.kind === "text" && !one.refusal) text += one.text;
-      if (one.kind === "finish" && one.reason === "error") throw failure(one.detail);
+    for (const statement of mine) {
+      if (statement.kind === "text" && !statement.refusal) text += statement.text;
+      if (statement.kind === "finish" && statement.reason === "error") throw failure(statement.detail);
     }
     return text === "" ? [] : [text];
   };
@@ -201,8 +201,8 @@ export function toolCalls(source, { calls, signal, provider, sse, ...options } =
   /** @type {SourceFailed | null} */
   let failed = null;
   const read = (/** @type {Statement[]} */ statements) => {
-    for (const one of statements) {
-      if (one.kind === "finish" && one.reason === "error") failed ??= failure(one.detail);
+    for (const statement of statements) {
+      if (statement.kind === "finish" && statement.reason === "error") failed ??= failure(statement.detail);
     }
     const changed = reading.read(statements);
     for (const { messageId } of changed) messages.add(messageId);

@@ -122,10 +122,10 @@ export class Parts {
     this.#ending.feed(mine);
     // A call that came before token counts is complete, not one that comes in the same event.
     const isCount = (/** @type {Statement} */ { kind }) => kind === "usage";
-    const sorted = mine.some(isCount) ? [...mine.filter(isCount), ...mine.filter((one) => !isCount(one))] : mine;
-    return sorted.flatMap((one) => {
-      const parts = this.#act(one);
-      if (one.kind === "begin") {
+    const sorted = mine.some(isCount) ? [...mine.filter(isCount), ...mine.filter((statement) => !isCount(statement))] : mine;
+    return sorted.flatMap((statement) => {
+      const parts = this.#act(statement);
+      if (statement.kind === "begin") {
         if (this.#count > this.#first) this.#turn += 1;
         this.#first = this.#count;
       }

@@ -269,10 +269,10 @@ function operationsOf(fragments) {
       else if (last?.[1] === pointer) last[2] += text;
       else operations.push(["append", pointer, text]);
     } else if (VALUE.test(kind)) {
-      const begun = Object.hasOwn(EMPTY, kind) ? structuredClone(EMPTY[kind]) : value;
-      if (parent === undefined) operations.push(["set", pointer, begun]);
-      else put(parent, key, begun);
-      fresh.set(pointer, begun);
+      const started = Object.hasOwn(EMPTY, kind) ? structuredClone(EMPTY[kind]) : value;
+      if (parent === undefined) operations.push(["set", pointer, started]);
+      else put(parent, key, started);
+      fresh.set(pointer, started);
     }
   }
   return operations;

@@ -59,11 +59,11 @@ test("it goes on after the last id, and ends with a 204", async (context) => {
 
 test("an event is not delivered twice; events without their own id are not duplicates", async (context) => {
   const replay = event(1) + event(2) + event(3);
-  const again = await served(
+  const limited = await served(
     context,
     answers({ body: event(1) + event(2) }, { body: replay }, { body: replay + event(4) + `id: 4\n${CLOSE}` }),
   );
-  assert.deepEqual(await all(openEvents(again.url, { ...QUICK, after: "1" })), pairs(2, 3, 4));
+  assert.deepEqual(await all(openEvents(limited.url, { ...QUICK, after: "1" })), pairs(2, 3, 4));
   const body = `id: 1\ndata: a\n\ndata: a\n\ndata: a\n\nid\ndata: b\n\nid:\ndata: b\n\n${CLOSE}`;
   const plain = await served(context, answers({ body }));
   assert.equal((await all(openEvents(plain.url, QUICK))).length, 5);
@@ -88,8 +88,8 @@ test("a refusal ends it with the server's words, an overloaded server is tried a
 
 test("an answer of another type is an error, but an accident in a stream that has begun", async (context) => {
   const page = { headers: { "content-type": "text/html" }, body: "<html>" };
-  const begun = await served(context, answers({ body: event(1) }, page, page, { body: event(2) + CLOSE }));
-  assert.deepEqual(await all(openEvents(begun.url, QUICK)), pairs(1, 2));
+  const interrupted = await served(context, answers({ body: event(1) }, page, page, { body: event(2) + CLOSE }));
+  assert.deepEqual(await all(openEvents(interrupted.url, QUICK)), pairs(1, 2));
   const never = await served(context, answers(page));
   await assert.rejects(all(openEvents(never.url, QUICK)), /expected an event stream but got text\/html/);
 });

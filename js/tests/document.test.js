@@ -244,7 +244,7 @@ test("random texts with random looks: values never change and share what is comp
     }
     document.flush();
     assert.deepEqual(document.value, final);
-    for (const [one, shown] of kept) assert.equal(JSON.stringify(one), shown);
+    for (const [value, shown] of kept) assert.equal(JSON.stringify(value), shown);
   }
 });
 

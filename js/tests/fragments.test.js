@@ -32,27 +32,27 @@ for (const { name, feeds, wire, value } of cases("fragments.json").cases) {
   });
 }
 
-for (const one of cases("rebuilder.json").cases) {
-  test(`back to a value: ${one.name}`, () => {
+for (const example of cases("rebuilder.json").cases) {
+  test(`back to a value: ${example.name}`, () => {
     const rebuilder = new Rebuilder();
-    one.feeds.forEach((feed, number) => {
+    example.feeds.forEach((feed, number) => {
       const error = refusal(rebuilder, feed);
-      assert.equal(error !== null, one.refused?.[0] === number);
-      assert.deepEqual(shown(rebuilder), one.values[number]);
+      assert.equal(error !== null, example.refused?.[0] === number);
+      assert.deepEqual(shown(rebuilder), example.values[number]);
       const open = rebuilder.openPath;
-      assert.equal(open && formatPath(open), one.open[number]);
-      if (error !== null) assert.equal(error.toJSON().path, one.open[number] ?? "root");
+      assert.equal(open && formatPath(open), example.open[number]);
+      if (error !== null) assert.equal(error.toJSON().path, example.open[number] ?? "root");
       frozen(rebuilder.value);
     });
-    assert.equal(rebuilder.complete, one.complete);
+    assert.equal(rebuilder.complete, example.complete);
   });
 
-  test(`the grouping does not matter: ${one.name}`, () => {
+  test(`the grouping does not matter: ${example.name}`, () => {
     const rebuilder = new Rebuilder();
-    const [feed, number] = one.refused ?? [one.feeds.length, 0];
-    const good = [...one.feeds.slice(0, feed).flat(), ...(one.feeds[feed] ?? []).slice(0, number)];
+    const [feed, number] = example.refused ?? [example.feeds.length, 0];
+    const good = [...example.feeds.slice(0, feed).flat(), ...(example.feeds[feed] ?? []).slice(0, number)];
     for (const item of good) rebuilder.feed([item]);
-    assert.deepEqual(shown(rebuilder), one.values.at(-1));
+    assert.deepEqual(shown(rebuilder), example.values.at(-1));
   });
 }
 

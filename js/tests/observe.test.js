@@ -25,10 +25,10 @@ function fed() {
 
 test("a store calls back at once, then once per frame; the last one to leave closes the source", async (context) => {
   context.mock.timers.enable({ apis: ["setTimeout"] });
-  const one = fed();
+  const response = fed();
   let taken = 0;
   const store = observe(async function* (signal) {
-    for await (const value of values(one.source, { signal, every: 0 })) {
+    for await (const value of values(response.source, { signal, every: 0 })) {
       yield value;
       taken += 1;
     }
@@ -40,7 +40,7 @@ test("a store calls back at once, then once per frame; the last one to leave clo
     [undefined, undefined],
     [undefined, undefined],
   ]);
-  for (const piece of ["[1, ", "2, ", "3, "]) one.feed(piece);
+  for (const piece of ["[1, ", "2, ", "3, "]) response.feed(piece);
   while (taken < 3) await new Promise(setImmediate);
   assert.equal(seen[0].length, 2);
   context.mock.timers.tick(16);
@@ -50,7 +50,7 @@ test("a store calls back at once, then once per frame; the last one to leave clo
   assert.equal(store.state.status, "streaming");
   leave[1]();
   context.mock.timers.tick(0);
-  while (one.cancelled === 0) await new Promise(setImmediate);
+  while (response.cancelled === 0) await new Promise(setImmediate);
 });
 
 test("a store ends with complete or with the error, and what was good stays", async () => {

@@ -20,7 +20,7 @@ const known = ({ name }) => READ.test(name);
 async function all(stream) {
   const items = [];
   try {
-    for await (const one of stream) items.push(one);
+    for await (const item of stream) items.push(item);
   } catch (error) {
     return { items, error };
   }

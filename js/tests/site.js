@@ -12,7 +12,7 @@ import { ROOT } from "./support.js";
 
 const LAST = 10;
 /** How often each case was requested. */
-const asked = new Map();
+const counts = new Map();
 
 /** At most `count` events after this id, or from a little before it. */
 const some = (after, count, before = 0) =>
@@ -44,8 +44,8 @@ const server = createServer((request, response) => {
   }
   if (pathname !== "/events") return response.writeHead(200, { "content-type": "text/html" }).end("<!doctype html>");
   const key = request.url.replace(/[?&]after=[^&]*/, "");
-  const number = asked.get(key) ?? 0;
-  asked.set(key, number + 1);
+  const number = counts.get(key) ?? 0;
+  counts.set(key, number + 1);
   const after = Number(request.headers["last-event-id"] || searchParams.get("after") || 0);
   return cases[searchParams.get("case")](response, after, number);
 });

@@ -115,12 +115,12 @@ test("a reading that is ended before its first step closes the source", async ()
   const { source, closed } = SOURCES.Response(FIRST);
   await values(source).return();
   await closed;
-  const again = SOURCES.Response(FIRST);
-  const reading = values(again.source);
+  const unread = SOURCES.Response(FIRST);
+  const reading = values(unread.source);
   const next = reading.next();
   await reading.return();
   assert.equal((await next).done, true);
-  await again.closed;
+  await unread.closed;
 });
 
 test("a source that is still a promise is closed when it comes", async () => {
@@ -150,9 +150,9 @@ test("a signal that is never aborted keeps nothing", async () => {
 
 for (const read of [open, openEvents]) {
   test(`${read.name}: a loop that is left while the server is silent closes the connection`, async () => {
-    let asked;
+    let passed;
     const fetch = async (_url, { signal }) => {
-      asked = signal;
+      passed = signal;
       const body = new ReadableStream({ start: (it) => it.enqueue(new TextEncoder().encode('id: 1\ndata: "["\n\n')) });
       return new Response(body, { headers: { "content-type": "text/event-stream" } });
     };
@@ -160,7 +160,7 @@ for (const read of [open, openEvents]) {
     const [next] = await stalled(reading);
     await reading.return();
     assert.equal((await next).done, true);
-    assert.equal(asked.aborted, true);
+    assert.equal(passed.aborted, true);
   });
 }
 
@@ -175,8 +175,8 @@ test("open: the reason of a signal is thrown", async () => {
 
 test("a source that answers without a result fails, and nobody waits", async () => {
   for (const good of [0, 1, 2]) {
-    let asked = 0;
-    const next = async () => (asked++ < good ? { done: false, value: asked === 1 ? "[1" : ",2" } : undefined);
+    let count = 0;
+    const next = async () => (count++ < good ? { done: false, value: count === 1 ? "[1" : ",2" } : undefined);
     const read = async () => {
       for await (const _ of values({ [Symbol.asyncIterator]: () => ({ next }) }));
     };

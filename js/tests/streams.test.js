@@ -21,7 +21,7 @@ const by = (size, text) =>
 async function all(source) {
   const items = [];
   try {
-    for await (const one of source) items.push(frozen(one));
+    for await (const item of source) items.push(frozen(item));
   } catch (error) {
     return { items, error };
   }
@@ -105,8 +105,8 @@ test("leaving the loop closes the source", async () => {
         closed += 1;
       }
     }
-    for await (const one of read(source())) {
-      void one;
+    for await (const item of read(source())) {
+      void item;
       break;
     }
     assert.equal(closed, 1);

@@ -33,7 +33,7 @@ export function chance(seed) {
 
 /** Cut text or bytes at these places. */
 export function at(places, text) {
-  const edges = [0, ...[...places].sort((one, other) => one - other), text.length];
+  const edges = [0, ...[...places].sort((first, second) => first - second), text.length];
   return edges.slice(1).map((end, number) => text.slice(edges[number], end));
 }
 
@@ -81,10 +81,10 @@ export function within(bound, small, large) {
 export function frozen(value) {
   const todo = [value];
   while (todo.length) {
-    const one = todo.pop();
-    if (typeof one === "object" && one !== null && !Object.isFrozen(one)) {
-      Object.freeze(one);
-      todo.push(...Object.values(one));
+    const value = todo.pop();
+    if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
+      Object.freeze(value);
+      todo.push(...Object.values(value));
     }
   }
   return value;

@@ -21,17 +21,17 @@ SCALARS = (0, 1, -2, 0.5, 1e300, 2**53 - 1, True, False, None, "1")
 
 def test_both_directions() -> None:
     conversations = [conversation(random.Random(seed)) for seed in range(COUNT)]
-    lines = "\n".join(json.dumps([message for message, _ in one]) for one in conversations)
+    lines = "\n".join(json.dumps([message for message, _ in pairs]) for pairs in conversations)
     done = subprocess.run(
         [need_command("node"), PEER, str(COUNT)],
         input=lines, cwd=ROOT, capture_output=True, text=True, encoding="utf8", check=True,
     )  # fmt: skip
     answer = json.loads(done.stdout)
-    for one, values in zip(conversations, answer["received"], strict=True):
-        assert [as_json(value) for _, value in one] == [as_json(value) for value in values]
-    for one in answer["sent"]:
+    for pairs, values in zip(conversations, answer["received"], strict=True):
+        assert [as_json(value) for _, value in pairs] == [as_json(value) for value in values]
+    for pairs in answer["sent"]:
         receiver = Receiver()
-        for message, state in one:
+        for message, state in pairs:
             receiver.feed(json.loads(message))
             assert as_json(receiver.value) == as_json(json.loads(state))
 
@@ -39,20 +39,22 @@ def test_both_directions() -> None:
 def conversation(chance: random.Random) -> list[tuple[Any, Any]]:
     """Return messages with the value after each: of a text, or of states."""
     numbered = chance.random() < 0.5
+    found: list[tuple[Any, Any]] = []
     if chance.random() < 0.3:
         text = json.dumps(value(chance))
         sender, receiver = TextSender(numbered=numbered), Receiver()
-        messages = [one for at in range(0, len(text), 5) for one in sender.feed(text[at : at + 5])]
-        found = []
-        for one in [*messages, *sender.flush()]:
-            receiver.feed(json.loads(json.dumps(one)))
-            found.append((one, receiver.value))
+        pieces = [text[at : at + 5] for at in range(0, len(text), 5)]
+        messages = [message for piece in pieces for message in sender.feed(piece)]
+        for message in [*messages, *sender.flush()]:
+            receiver.feed(json.loads(json.dumps(message)))
+            found.append((message, receiver.value))
         return found
     states = Sender(numbered=numbered)
-    state, found = value(chance), []
+    state = value(chance)
     for _ in range(8):
-        if (message := states.feed(state)) is not None:
-            found.append((message, json.loads(json.dumps(state))))
+        change = states.feed(state)
+        if change is not None:
+            found.append((change, json.loads(json.dumps(state))))
         state = edited(state, chance)
     return found
 
@@ -82,6 +84,6 @@ def edited(old: Any, chance: random.Random) -> Any:
     return value(chance)
 
 
-def as_json(one: Any) -> str:
+def as_json(value: Any) -> str:
     """Return a text that is equal for values that are equal as JSON."""
-    return json.dumps(one, sort_keys=True)
+    return json.dumps(value, sort_keys=True)

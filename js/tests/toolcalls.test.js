@@ -130,8 +130,10 @@ test("calls beyond the limit end with an error that names it", () => {
   const calls = new ToolCalls();
   const feed = (index, fields) => calls.feed(update({ index, ...fields }));
   const numbers = Array.from({ length: 10_100 }, (_, number) => number);
-  const begun = numbers.flatMap((number) => feed(number, { tool_call_id: `c${number}`, function_name: "f", function_args: "{" }));
-  const refused = begun.filter(({ error }) => error !== null);
+  const opened = numbers.flatMap((number) =>
+    feed(number, { tool_call_id: `c${number}`, function_name: "f", function_args: "{" }),
+  );
+  const refused = opened.filter(({ error }) => error !== null);
   assert.equal(refused.length, 100);
   assert.ok(refused.every(({ error }) => error.code === "LIMIT_EXCEEDED" && error.limit === "calls"));
   for (const number of numbers) feed(number, { function_args: "}", status: "complete" });
@@ -160,7 +162,7 @@ test("nothing is thrown on any event", () => {
       });
       if (!below(10)) calls.forget("m");
       if (!below(10)) calls.flush();
-      for (const one of calls.calls) JSON.stringify(shown(one));
+      for (const call of calls.calls) JSON.stringify(shown(call));
     }
   }
 });
@@ -232,9 +234,9 @@ test("which arguments are complete, while they grow and after they were cut off"
   assert.deepEqual([before.openPath, before.isComplete()], [null, false]);
   const [call] = calls.feed(update({ tool_call_id: "a", function_args: text, json_update_fragments: fragments }));
   const [cut] = calls.flush();
-  for (const one of [call, cut]) {
-    const seen = ["city", "to", [], "days"].map((path) => one.isComplete(path));
-    assert.deepEqual([one.openPath, seen], [["to"], [true, false, false, false]]);
+  for (const state of [call, cut]) {
+    const seen = ["city", "to", [], "days"].map((path) => state.isComplete(path));
+    assert.deepEqual([state.openPath, seen], [["to"], [true, false, false, false]]);
   }
   assert.equal(cut.status, "truncated");
 });

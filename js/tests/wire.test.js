@@ -73,8 +73,8 @@ test("P12: a receiver at n has the value of the sender at n", () => {
         ? Array.from({ length: random.below(4) }, () => random.pick(messages))
         : messages.slice(messages.length - (message === null ? 0 : 1));
       for (const receiver of receivers) {
-        for (const one of arriving) {
-          if (run(receiver, one) === "gap") receiver.feed(snapshot);
+        for (const message of arriving) {
+          if (run(receiver, message) === "gap") receiver.feed(snapshot);
           if (receiver.n > 0) assert.deepEqual(receiver.value, sent.get(receiver.n));
         }
       }

@@ -1,4 +1,4 @@
-"""ASGI applications: called without a network, or served on loopback, here or in a process."""
+"""ASGI applications: served on loopback, in this process or in one of its own."""
 
 from __future__ import annotations
 
@@ -13,25 +13,10 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import uvicorn
 
-from jsonrill_server import Settings, create_app
 from support import PYTHONPATH, SLACK
 from support.processes import free_port
-
-
-def asked(method: str, url: str, settings: Settings | None = None, **more: Any) -> httpx2.Response:
-    async def work() -> httpx2.Response:
-        app = create_app(settings or Settings(access_log=False))
-        transport = httpx2.ASGITransport(app=app)
-        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as http:
-            answer = await http.request(method, url, **more)
-        await app.state.server.runs.close()
-        return answer
-
-    return asyncio.run(work())
-
 
 TESTS = Path(__file__).resolve().parent.parent
 

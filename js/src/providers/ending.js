@@ -22,13 +22,13 @@ export class Ending {
 
   /** @param {Statement[]} statements */
   feed(statements) {
-    for (const one of statements) {
-      if (one.kind === "text" || one.kind === "reasoning" || one.kind === "call") this.#grow(one);
-      else if (one.kind === "begin") for (const state of this.#all()) state.clear();
-      else if (one.kind === "result") this.#calling.clear();
-      else if (one.kind === "finish") this.#finish(one);
-      else if (one.kind === "aggregate") {
-        const isLost = one.calls.some(({ status }) => status === "truncated");
+    for (const statement of statements) {
+      if (statement.kind === "text" || statement.kind === "reasoning" || statement.kind === "call") this.#grow(statement);
+      else if (statement.kind === "begin") for (const state of this.#all()) state.clear();
+      else if (statement.kind === "result") this.#calling.clear();
+      else if (statement.kind === "finish") this.#finish(statement);
+      else if (statement.kind === "aggregate") {
+        const isLost = statement.calls.some(({ status }) => status === "truncated");
         this.#finish({ kind: "finish", reason: isLost ? "lost" : null });
       }
     }
@@ -81,12 +81,12 @@ export class Ending {
   #finish(finish) {
     const { choice = null, reason = null, detail = null } = finish;
     const all = this.#choices.size === 0 ? [0] : [...this.#choices.keys()];
-    for (const one of choice === null ? all : [choice]) {
-      const known = this.#choices.get(one) ?? null;
+    for (const index of choice === null ? all : [choice]) {
+      const known = this.#choices.get(index) ?? null;
       // Some providers end a choice twice, and give the reason once. A cut answer stays cut.
       if (known !== null && !(isComplete(known) && reason !== null)) continue;
-      this.#choices.set(one, reason ?? "complete");
-      if (detail !== null) this.#details.set(one, detail);
+      this.#choices.set(index, reason ?? "complete");
+      if (detail !== null) this.#details.set(index, detail);
     }
   }
 }

@@ -54,8 +54,8 @@ export function translate(event) {
   const id = asId(event, "messageId", "generation_id");
   const message = isEnveloped ? (id?.replaceAll(TIME, "") ?? null) : id;
   if (UPDATES.includes(kind)) {
-    const one = fields.toolCallUpdate ?? (kind === "tool_call_update" ? fields : null);
-    const list = fields.tool_call_updates ?? [one];
+    const single = fields.toolCallUpdate ?? (kind === "tool_call_update" ? fields : null);
+    const list = fields.tool_call_updates ?? [single];
     return items({ list }, "list").map((call) => callDelta(call, message));
   }
   if (RESULTS.includes(kind)) return [result(fields)];

@@ -61,11 +61,11 @@ export function translation() {
     const id = asId(event, "id");
     if (id !== last) [last, message] = [id, response(id, event)];
     const statements = translate(event, message);
-    for (const one of statements) {
-      if (!isChanging || one.kind !== "finish") continue;
+    for (const statement of statements) {
+      if (!isChanging || statement.kind !== "finish") continue;
       hasEnded = true;
       // Earlier calls may have been assigned to other responses.
-      if (!wasChanging) one.message = one.choice = null;
+      if (!wasChanging) statement.message = statement.choice = null;
     }
     return statements;
   };
@@ -97,14 +97,14 @@ function isLater(call) {
  */
 function translate(event, message) {
   const { error } = event;
-  const statements = items(event, "choices").flatMap((one) => {
-    const choice = asIndex(one, "index") ?? 0;
+  const statements = items(event, "choices").flatMap((item) => {
+    const choice = asIndex(item, "index") ?? 0;
     // A server that does not stream answers with the message at once.
-    const delta = asObject(one, "delta" in one ? "delta" : "message");
-    const shown = [...textOf("text", asText(one, "text"), choice), ...deltaStatements(delta, message, choice)];
-    const reason = asId(one, "finish_reason", "finishReason"); // some servers write "null"
+    const delta = asObject(item, "delta" in item ? "delta" : "message");
+    const shown = [...textOf("text", asText(item, "text"), choice), ...deltaStatements(delta, message, choice)];
+    const reason = asId(item, "finish_reason", "finishReason"); // some servers write "null"
     if (reason === null || error) return shown; // with an error comes a `finish_reason` that says less
-    const native = first(one, "native_finish_reason", "nativeFinishReason");
+    const native = first(item, "native_finish_reason", "nativeFinishReason");
     return [...shown, finished(reason, { message, choice }, native)];
   });
   return [...statements, ...usage(event, "usage"), ...(error ? [failed(error)] : [])];

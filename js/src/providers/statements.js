@@ -64,10 +64,10 @@
  * @param {number} choice
  */
 export function ofChoice(statements, choice) {
-  return statements.filter((one) => {
-    if (one.kind === "finish") return (one.choice ?? choice) === choice;
-    const isOne = one.kind === "text" || one.kind === "reasoning" || one.kind === "call";
-    return !isOne || (one.choice ?? 0) === choice;
+  return statements.filter((statement) => {
+    if (statement.kind === "finish") return (statement.choice ?? choice) === choice;
+    const hasChoice = statement.kind === "text" || statement.kind === "reasoning" || statement.kind === "call";
+    return !hasChoice || (statement.choice ?? 0) === choice;
   });
 }
 

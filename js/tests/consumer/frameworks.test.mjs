@@ -35,35 +35,35 @@ function fed() {
 test("Vue: the composable of the documentation", async () => {
   const { createApp, defineComponent, h } = await import("vue");
   const { useObserved } = await import("./from-docs.vue.mjs");
-  const one = fed();
+  const response = fed();
   const place = document.createElement("div");
   const View = defineComponent({
     setup() {
-      const state = useObserved(observe((signal) => values(one.source, { signal })));
+      const state = useObserved(observe((signal) => values(response.source, { signal })));
       return () => h("p", state.value.value?.title ?? "…");
     },
   });
   const app = createApp(View);
   app.mount(place);
   assert.equal(place.textContent, "…");
-  one.feed('{"title": "Tea"');
+  response.feed('{"title": "Tea"');
   await until(() => place.textContent === "Tea");
   app.unmount();
-  await until(() => one.cancelled === 1);
+  await until(() => response.cancelled === 1);
 });
 
 test("Svelte: the component of the documentation", async () => {
   const { compile } = await import("svelte/compiler");
   const source = readFileSync("from-docs.svelte", "utf8");
   writeFileSync("from-docs.svelte.mjs", compile(source, { generate: "client" }).js.code);
-  const one = fed();
-  globalThis.fetch = async () => one.source;
+  const response = fed();
+  globalThis.fetch = async () => response.source;
   const { mount, unmount } = await import("svelte");
   const { default: View } = await import("./from-docs.svelte.mjs");
   const place = document.createElement("div");
   const app = mount(View, { target: place });
-  one.feed('{"title": "Tea"');
+  response.feed('{"title": "Tea"');
   await until(() => place.textContent.includes("Tea"));
   await unmount(app);
-  await until(() => one.cancelled === 1);
+  await until(() => response.cancelled === 1);
 });

@@ -105,14 +105,14 @@ function server(type = SSE) {
 }
 
 const FAST = { retry: 1, maxDelay: 5 };
-const begun = (requests, count = 1) => until(() => requests.filter(({ controller }) => controller).length === count);
+const requested = (requests, count = 1) => until(() => requests.filter(({ controller }) => controller).length === count);
 
 test("useValue: the sender's value, with what is complete, across a lost connection", async () => {
   const { fetch, requests, feed, fail } = server();
   const sender = new Sender({ ordered: true });
   const view = mounted(() => useValue("http://test/run", { fetch, ...FAST, initial: { title: "…" } }), { strict: true });
   assert.deepEqual([view.last.value, view.last.status, view.last.isLoading], [{ title: "…" }, "streaming", true]);
-  await begun(requests);
+  await requested(requests);
   const states = [{}, { title: "Tea" }, { title: "Tea", steps: ["bo"] }];
   feed(
     states
@@ -123,7 +123,7 @@ test("useValue: the sender's value, with what is complete, across a lost connect
   await until(() => view.last.value.steps);
   assert.deepEqual([view.last.isComplete("title"), view.last.isComplete("steps"), view.last.connection], [true, false, "open"]);
   fail();
-  await begun(requests, 2);
+  await requested(requests, 2);
   assert.equal(requests[1].init.headers.get("last-event-id"), "1");
   feed(event(sender.feed({ title: "Tea", steps: ["boil"] }), "2") + event(sender.end(), "3") + CLOSE);
   await until(() => view.last.complete);
@@ -147,7 +147,7 @@ test("useValue: another format and an error of the server are errors that say wh
   ]) {
     const { fetch, requests, feed } = server();
     const view = mounted(() => useValue("http://test/run", { fetch }));
-    await begun(requests);
+    await requested(requests);
     feed(event(data, "1"));
     await until(() => view.last.status === "error");
     assert.ok(check(view.last.error), String(view.last.error));
@@ -172,7 +172,7 @@ test("useStream: nothing is requested before submit, which sends the body; the a
   await frame();
   assert.deepEqual([requests.length, view.last.status, view.last.isLoading], [0, "idle", false]);
   view.last.submit({ wish: "tea" });
-  await begun(requests);
+  await requested(requests);
   const [{ url, init }] = requests;
   assert.deepEqual(
     [url, init.method, init.body, init.headers.get("x-token")],
@@ -186,7 +186,7 @@ test("useStream: nothing is requested before submit, which sends the body; the a
   await until(() => view.last.complete);
   assert.deepEqual([view.last.value, requests.length], [{ title: "Ginger" }, 1]);
   view.last.submit({ wish: "coffee" });
-  await begun(requests, 2);
+  await requested(requests, 2);
   await until(() => view.last.value === undefined);
 });
 
@@ -194,7 +194,7 @@ test("useStream: reads the updates that a documented FastAPI route sends, each e
   const { fetch, requests, feed, close } = server();
   const view = mounted(() => useStream({ api: "http://test/trip", fetch }));
   view.last.submit({});
-  await begun(requests);
+  await requested(requests);
   feed(
     event({ index: 0, status: "PARTIAL", data: { city: "Ro" } }) +
       event({ index: 1, status: "COMPLETED", data: { city: "Oslo" } }),
@@ -212,14 +212,14 @@ test("useStream: reads the updates that a documented FastAPI route sends, each e
 test("useStream: stop closes the response and keeps the value; restart reads again; unmounting closes", async () => {
   const { fetch, requests, feed } = server("application/json");
   const view = mounted(() => useStream((signal) => fetch("http://test/", { signal })));
-  await begun(requests);
+  await requested(requests);
   feed("[1, 2, ");
   await until(() => view.last.value?.length === 2);
   view.last.stop();
   await until(() => view.last.status === "stopped");
   assert.deepEqual([view.last.value, requests[0].cancelled], [[1, 2], 1]);
   view.last.restart();
-  await begun(requests, 2);
+  await requested(requests, 2);
   await until(() => view.last.status === "streaming" && view.last.value === undefined);
   view.unmount();
   await until(() => requests[1].cancelled === 1);
@@ -228,9 +228,9 @@ test("useStream: stop closes the response and keeps the value; restart reads aga
 test("another address is another stream, another key calls a function again, a new function does not", async () => {
   const { fetch, requests } = server();
   const view = mounted(({ id }) => useStream(`http://test/${id}`, { fetch }), { props: { id: "a" } });
-  await begun(requests);
+  await requested(requests);
   view.render({ id: "b" });
-  await begun(requests, 2);
+  await requested(requests, 2);
   await until(() => requests[0].cancelled === 1);
   assert.deepEqual(
     requests.map(({ url }) => url),
@@ -240,18 +240,18 @@ test("another address is another stream, another key calls a function again, a n
   const keyed = mounted(({ key2 }) => useStream((signal) => other.fetch("http://test/", { signal }), { key: key2 }), {
     props: { key2: 1 },
   });
-  await begun(other.requests);
+  await requested(other.requests);
   keyed.render({ key2: 1 });
   await frame();
   assert.equal(other.requests.length, 1);
   keyed.render({ key2: 2 });
-  await begun(other.requests, 2);
+  await requested(other.requests, 2);
 });
 
 test("at most one render per frame, however much arrives", async () => {
   const { fetch, requests, feed } = server("application/json");
   const view = mounted(() => useStream((signal) => fetch("http://test/", { signal })));
-  await begun(requests);
+  await requested(requests);
   await frame();
   const before = view.seen.length;
   for (let count = 0; count < 50; count += 1) feed(count ? ",1" : "[1");
@@ -283,8 +283,8 @@ test("useParts: text, reasoning, calls and results of a provider's stream and of
   for (const events of [provider, parts]) {
     const { fetch, requests, feed } = server();
     const view = mounted(() => useParts("http://test/run", { fetch }), { strict: true });
-    await begun(requests);
-    feed(events.map((one, at) => event(one, String(at + 1))).join("") + CLOSE);
+    await requested(requests);
+    feed(events.map((item, at) => event(item, String(at + 1))).join("") + CLOSE);
     await until(() => view.last.complete);
     const [text, timer] = view.last.parts;
     assert.deepEqual([view.last.text, text.complete], ["Tea, then.", true]);
@@ -298,7 +298,7 @@ test("useParts: text, reasoning, calls and results of a provider's stream and of
 test("useParts: what a person cancelled on the server is stopped, not failed", async () => {
   const { fetch, requests, feed } = server();
   const view = mounted(() => useParts("http://test/run", { fetch }));
-  await begun(requests);
+  await requested(requests);
   feed(event({ kind: "text", index: 0, delta: "Tea" }, "1"));
   await until(() => view.last.text === "Tea");
   feed(event({ status: "ERROR", error: { code: "CANCELLED", message: "cancelled" } }, "2") + CLOSE);
@@ -315,7 +315,7 @@ test("a server renders the initial state and reads nothing; the browser takes ov
   const place = document.createElement("div");
   place.innerHTML = html;
   roots.add(hydrateRoot(place, h(View)));
-  await begun(requests);
+  await requested(requests);
   feed('{"title": "Tea"}');
   await until(() => place.textContent === "Tea");
 });
@@ -341,7 +341,7 @@ test("the components of docs/javascript.md show a recipe, and a tool call with i
   ];
   const bodies = {
     "/recipe": ['{"title": "Tea", "steps": [{"text": "Boil"}]}', "application/json"],
-    "/chat": [events.map((one, at) => event(one, String(at + 1))).join("") + CLOSE, "text/event-stream"],
+    "/chat": [events.map((item, at) => event(item, String(at + 1))).join("") + CLOSE, "text/event-stream"],
   };
   context.mock.method(globalThis, "fetch", async (url) => {
     const [body, type] = bodies[new URL(url.url ?? url, window.location.href).pathname];

@@ -104,8 +104,8 @@ def test_a_slow_head_is_cut_off(server: Server) -> None:
     """Slowloris: sending a header now and then does not keep a connection open."""
     with connect(server) as link:
         link.sendall(b"GET /livez HTTP/1.1\r\n")
-        begun = time.monotonic()
-        while time.monotonic() - begun < 5 * SLACK:
+        start = time.monotonic()
+        while time.monotonic() - start < 5 * SLACK:
             try:
                 link.sendall(b"x-a: b\r\n")
                 link.settimeout(0.1)

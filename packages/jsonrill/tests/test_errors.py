@@ -56,7 +56,7 @@ SCHEMA = {
 }
 
 
-@pytest.mark.parametrize("error, wire", TREE, ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize("error, wire", TREE, ids=lambda error: type(error).__name__)
 def test_an_error_writes_its_known_facts(error: JsonrillError, wire: dict[str, Any]) -> None:
     assert error.to_dict() == {"message": "m", **wire}
     assert pickle.loads(pickle.dumps(error)).to_dict() == error.to_dict()
@@ -83,7 +83,7 @@ def errors(text: str, **options: Any) -> list[Any]:
                 updates += stream.feed(piece)
             updates += stream.flush()
             by_cutting.append([update.error for update in updates if update.error is not None])
-    assert all(one == by_cutting[0] for one in by_cutting)
+    assert all(outcome == by_cutting[0] for outcome in by_cutting)
     return by_cutting[0]
 
 

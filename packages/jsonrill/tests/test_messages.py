@@ -238,11 +238,11 @@ def test_cut_anywhere_every_call_has_its_result(provider: str, form: str) -> Non
         for _ in running:
             pass
         text = json.dumps(running.messages(form))
-        for one in running.calls:
-            ran = one.answered
-            assert text.count(json.dumps(one.name)) >= ran
+        for call in running.calls:
+            ran = call.answered
+            assert text.count(json.dumps(call.name)) >= ran
             if form in ("openai_chat", "openai_responses", "anthropic"):
-                assert text.count(json.dumps(one.id)) == 2 * ran
+                assert text.count(json.dumps(call.id)) == 2 * ran
 
 
 @pytest.mark.parametrize("path", ["/chat/completions", "/responses", "/messages"])
@@ -292,8 +292,8 @@ def test_openai_responses_leaves_reasoning_out_with_the_call_that_it_led_to() ->
     events = [added(0, thought), added(0, thought, "done"), added(1, called), delta]
     running = run_tools(events, {"f": dict})
     assert list(running)
-    kept, asked, told = running.messages()
-    assert kept == thought and asked["arguments"] == "{}" and '{"a":' in told["output"]
+    reasoning, call, result = running.messages()
+    assert reasoning == thought and call["arguments"] == "{}" and '{"a":' in result["output"]
 
 
 def test_anthropic_leaves_blank_texts_out() -> None:

@@ -181,8 +181,8 @@ def test_joined_the_parts_are_the_answer(name: str) -> None:
     assert reading.text == answer.text
     assert reading.outcome == answer.end
     assert [(call.name, call.args, call.status) for call in reading.calls] == answer.calls
-    for one in reading.calls:
-        assert "".join(part.delta for part in all_parts if part.call is one) in (one.raw, "")
+    for call in reading.calls:
+        assert "".join(part.delta for part in all_parts if part.call is call) in (call.raw, "")
     first = {part.index: at for at, part in reversed([*enumerate(all_parts)])}
     assert sorted(first) == [*range(len(first))] == sorted(first, key=lambda index: first[index])
 

@@ -35,7 +35,7 @@ def failed(code: str) -> dict[str, Any]:
 def test_updates_become_events_and_close(source: Any) -> None:
     blocks, error = collect(sse(updates(source(['{"a": "x', 'y"}']))))
     assert error is None
-    assert [one["status"] for one in data_of(blocks)] == ["PARTIAL", "COMPLETED"]
+    assert [update["status"] for update in data_of(blocks)] == ["PARTIAL", "COMPLETED"]
 
 
 @sources

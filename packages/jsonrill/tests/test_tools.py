@@ -50,11 +50,11 @@ def run(events: list[Event], tools: Any, **options: Any) -> tuple[list[Part], An
     sync_parts = list(running)
 
     async def main() -> tuple[list[Part], Any]:
-        beside = run_tools(sent(events), tools, **options)
-        return [part async for part in beside], beside
+        reading = run_tools(sent(events), tools, **options)
+        return [part async for part in reading], reading
 
-    parts, beside = asyncio.run(main())
-    assert beside.messages() == running.messages()
+    parts, reading = asyncio.run(main())
+    assert reading.messages() == running.messages()
     assert outcomes(parts) == outcomes(sync_parts)
     return sync_parts, running
 
@@ -79,7 +79,7 @@ def test_async_and_sync_functions() -> None:
     events = [call(0, "weather", '{"city":"Rome"}'), call(1, "add", '{"a":1}'), END]
     parts, running = run(events, {"weather": weather, "add": add})
     assert outcomes(parts) == {"call-0": "sun in Rome", "call-1": 3}
-    assert [one.result for one in running.calls] == ["sun in Rome", 3]
+    assert [call.result for call in running.calls] == ["sun in Rome", 3]
     assert running.outcome == "calls"
 
 
@@ -147,10 +147,10 @@ def test_broken_arguments_never_run_and_are_told_to_the_model() -> None:
     error = outcomes(parts)["call-0"].removeprefix("! ")
     assert error.endswith('; the arguments were: {"n":1,}')
     assert running.calls[0].status == "error"
-    asked, told = running.messages()
+    request, answer = running.messages()
     # Arguments that are not JSON are refused by providers.
-    assert asked["tool_calls"][0]["function"] == {"name": "t", "arguments": "{}"}
-    assert told == {"role": "tool", "tool_call_id": "call-0", "content": error}
+    assert request["tool_calls"][0]["function"] == {"name": "t", "arguments": "{}"}
+    assert answer == {"role": "tool", "tool_call_id": "call-0", "content": error}
     assert not running.done
 
 
@@ -266,8 +266,8 @@ def test_of_every_kind_of_answer_exactly_the_complete_calls_run(name: str) -> No
             pass
     except SourceFailed:
         assert answer.end == "error"
-    own = [one for one in running.calls if one.status == "complete" and not one.hosted]
-    assert len(ran) == len([one for one in own if isinstance(one.args, dict | str)])
+    own = [call for call in running.calls if call.status == "complete" and not call.hosted]
+    assert len(ran) == len([call for call in own if isinstance(call.args, dict | str)])
 
 
 # ---- how they run ----
@@ -283,7 +283,7 @@ def test_an_exception_is_an_error_result() -> None:
     events = [call(0, "a", "{}"), call(1, "b", "{}"), END]
     parts, running = run(events, {"a": fails, "b": fails_too})
     assert outcomes(parts) == {"call-0": "! LookupError: no such city", "call-1": "! KeyError"}
-    assert [one.result_is_error for one in running.calls] == [True, True]
+    assert [call.result_is_error for call in running.calls] == [True, True]
 
 
 class Odd:
@@ -395,7 +395,7 @@ def test_a_source_that_fails_is_raised_after_what_was_started() -> None:
         yield call(1, "t", '{"n":')
         raise ConnectionError("lost")
 
-    async def beside() -> AsyncIterator[Event]:
+    async def async_events() -> AsyncIterator[Event]:
         for event in events():
             yield event
 
@@ -406,7 +406,7 @@ def test_a_source_that_fails_is_raised_after_what_was_started() -> None:
     assert running.calls[0].answered and running.calls[1].status == "truncated"
 
     async def main() -> None:
-        running = run_tools(beside(), {"t": _async_none})
+        running = run_tools(async_events(), {"t": _async_none})
         with pytest.raises(ConnectionError):
             async for _ in running:
                 pass

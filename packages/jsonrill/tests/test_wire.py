@@ -164,9 +164,9 @@ def test_p12_a_receiver_at_n_has_the_value_of_the_sender_at_n(
         else:
             arriving = [] if message is None else messages[-1:]
         for receiver in receivers:
-            for one in arriving:
+            for message in arriving:
                 try:
-                    receiver.feed(one)
+                    receiver.feed(message)
                 except Gap:
                     receiver.feed(over_the_wire(snapshot))
                 if receiver.n:

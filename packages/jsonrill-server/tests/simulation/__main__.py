@@ -8,12 +8,12 @@ import time
 from . import Stuck, Violation, simulate
 
 first, count = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1
-begun, violations = time.monotonic(), 0
+start, violations = time.monotonic(), 0
 for seed in range(first, first + count):
     try:
         simulate(seed)
     except (Violation, Stuck) as error:
         violations += 1
         print(f"{seed}: {type(error).__name__}: {error}", flush=True)
-print(f"{count} schedules, {violations} violations, {time.monotonic() - begun:.0f} s")
+print(f"{count} schedules, {violations} violations, {time.monotonic() - start:.0f} s")
 sys.exit(violations > 0)

@@ -113,7 +113,7 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
 
     def tasks_of(self, process: Process) -> list[asyncio.Task[Any]]:
         """Return the tasks of a process that have not ended."""
-        return [task for its, task in self._living() if its is process]
+        return [task for owner, task in self._living() if owner is process]
 
     def _living(self) -> Iterator[tuple[Process, asyncio.Task[Any]]]:
         for process, reference in self._tasks:

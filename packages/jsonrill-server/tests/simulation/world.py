@@ -163,7 +163,7 @@ class World:
 
     def is_cut(self, process: Process) -> bool:
         now = self.loop.now
-        return any(self.cut_until.get(which, 0.0) > now for which in (process, None))
+        return any(self.cut_until.get(name, 0.0) > now for name in (process, None))
 
     def changed(self, key: str) -> None:
         for replica in self.replicas:
@@ -366,10 +366,10 @@ class World:
         }
         if not truths.get(end.code, False):
             raise Violation(f"{source} ended with {end} after {self.faults}")
-        told = [run for run in self.ends if run.key == source.key]
+        notified = [run for run in self.ends if run.key == source.key]
         if source.key not in self.failed_over:
-            if not told or told[-1].status != end.status:
-                raise Violation(f"on_end was called with {told}, the end is {end}")
+            if not notified or notified[-1].status != end.status:
+                raise Violation(f"on_end was called with {notified}, the end is {end}")
 
     def _check_client(self, client: Client) -> None:
         logs = [self.store._logs[log_name(client.key)], *self.failed_over.get(client.key, ())]

@@ -106,9 +106,9 @@ def test_an_unknown_rule_raises_with_a_suggestion() -> None:
 
 
 def test_repairs_are_reported_when_they_happen() -> None:
-    told: list[Repair] = []
-    assert loads("{'a': 1,\n b: 2}", repair=True, on_repair=told.append) == {"a": 1, "b": 2}
-    assert told == [Repair("quotes", 1, 1, 2), Repair("keys", 10, 2, 2)]
+    reported: list[Repair] = []
+    assert loads("{'a': 1,\n b: 2}", repair=True, on_repair=reported.append) == {"a": 1, "b": 2}
+    assert reported == [Repair("quotes", 1, 1, 2), Repair("keys", 10, 2, 2)]
     *_, last = updates(["{'a': ", "1,}"], repair=True)
     assert [item.rule for item in last.repairs] == ["quotes", "commas"]
 

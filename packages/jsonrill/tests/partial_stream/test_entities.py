@@ -113,13 +113,16 @@ def test_the_key_counts_at_the_root_only() -> None:
     ],
 )  # fmt: skip
 def test_patterns(pattern: str, expected: Any) -> None:
-    assert [one[:3] for one in entities(COLORS, pattern)] == expected
+    assert [entity[:3] for entity in entities(COLORS, pattern)] == expected
 
 
 def test_a_pattern_that_ends_in_a_star_means_those_elements_whatever_they_are() -> None:
     text = '{"m": [[1, 2], [3]], "k": {"x": 1}}'
-    assert [one[2:] for one in entities(text, "m[*]")] == [(("m", 0), [1, 2]), (("m", 1), [3])]
-    assert [one[2:] for one in entities(text, "m[0]")] == [(("m", 0, 0), 1), (("m", 0, 1), 2)]
+    assert [entity[2:] for entity in entities(text, "m[*]")] == [
+        (("m", 0), [1, 2]),
+        (("m", 1), [3]),
+    ]
+    assert [entity[2:] for entity in entities(text, "m[0]")] == [(("m", 0, 0), 1), (("m", 0, 1), 2)]
     assert entities(text, "k[*]") == []
 
 
@@ -131,9 +134,11 @@ def test_several_at_once() -> None:
         ("colors", 1, ("colors", 1), "b"),
     ]
     named = {"c": "colors[*]", "s": "shapes"}
-    assert [one[:2] for one in entities(text, named)] == [("s", 0), ("c", 0), ("c", 1)]
+    assert [entity[:2] for entity in entities(text, named)] == [("s", 0), ("c", 0), ("c", 1)]
     # One name for two places: one count.
-    assert [one[:3] for one in entities('{"a": {"t": [1]}, "b": {"t": [2]}}', ["a.t", "b.t"])] == [
+    assert [
+        entity[:3] for entity in entities('{"a": {"t": [1]}, "b": {"t": [2]}}', ["a.t", "b.t"])
+    ] == [
         ("t", 0, ("a", "t", 0)),
         ("t", 1, ("b", "t", 0)),
     ]
@@ -202,7 +207,7 @@ def test_declarations_that_are_refused(
 
 
 def test_the_same_key_twice_brings_more_entities() -> None:
-    assert [one[1:] for one in entities('{"a": [1], "a": [2], "a": 3}', "a")] == [
+    assert [entity[1:] for entity in entities('{"a": [1], "a": [2], "a": 3}', "a")] == [
         (0, ("a", 0), 1), (1, ("a", 0), 2), (2, ("a",), 3),
     ]  # fmt: skip
 
