@@ -35,19 +35,12 @@ const INDEX = /^(0|[1-9][0-9]{0,15})$/;
 export function applyDelta(previous, delta) {
   if (!Array.isArray(delta)) refuse(delta, "is not a list of operations");
   const patch = new Patch(previous);
-  for (const operation of delta) {
-    if (!isOperation(operation)) refuse(operation, "is not an operation");
-    patch.apply(operation);
-  }
+  for (const operation of delta) patch.apply(operation);
   return patch.value;
 }
 
-/**
- * Return true if this has the form of an operation on the value.
- * @param {any} operation
- * @returns {operation is Operation}
- */
-export function isOperation(operation) {
+/** @param {any} operation */
+function isOperation(operation) {
   if (!Array.isArray(operation) || typeof operation[0] !== "string") return false;
   return Object.hasOwn(LENGTHS, operation[0]) && LENGTHS[operation[0]] === operation.length;
 }
@@ -75,7 +68,9 @@ export class Patch {
   }
 
   /** @param {Operation} operation */
-  apply([name, pointer, ...rest]) {
+  apply(operation) {
+    if (!isOperation(operation)) refuse(operation, "is not an operation");
+    const [name, pointer, ...rest] = operation;
     const [levels, parent, key] = this.#locate(pointer);
     const old = Object.hasOwn(parent, key) ? parent[key] : undefined;
     if (name === "set") put(parent, key, checked(rest[0], levels, this.#limits));
@@ -136,14 +131,24 @@ function appended(old, text) {
 function spliced(old, [start, count, added], levels, limits) {
   const isText = typeof old === "string" && typeof added === "string";
   if (!isText && !(Array.isArray(old) && Array.isArray(added))) refuse(added, "does not fit the value");
-  /** @type {any} */
-  const units = isText && SURROGATE.test(old) ? Array.from(old) : old; // code points
-  const isRange = [start, count].every((at) => Number.isSafeInteger(at) && at >= 0) && start + count <= units.length;
-  if (!isRange) refuse([start, count], "does not fit the value");
-  const [head, tail] = [units.slice(0, start), units.slice(start + count)];
-  if (!isText) return [...head, ...checked(added, levels, limits), ...tail];
-  const text = typeof units === "string" ? head + added + tail : head.join("") + added + tail.join("");
-  return checked(text, 0, limits);
+  if (![start, count].every((size) => Number.isSafeInteger(size) && size >= 0)) refuse([start, count], "is not a range");
+  const from = isText ? unitsTo(old, 0, start) : start;
+  const to = isText ? unitsTo(old, from, count) : start + count;
+  if (to > old.length) refuse([start, count], "does not fit the value");
+  const [head, tail] = [old.slice(0, from), old.slice(to)];
+  return isText ? checked(head + added + tail, 0, limits) : [...head, ...checked(added, levels, limits), ...tail];
+}
+
+/**
+ * Return the index that is so many code points after another one; if there are fewer, an index after the end.
+ * @param {string} text
+ * @param {number} index
+ * @param {number} count
+ */
+function unitsTo(text, index, count) {
+  if (!SURROGATE.test(text)) return index + count;
+  for (; count > 0 && index < text.length; count -= 1) index += /** @type {number} */ (text.codePointAt(index)) > 0xffff ? 2 : 1;
+  return index + count;
 }
 
 /**

@@ -2,7 +2,7 @@
  * The receiving end of the wire for growing JSON (docs/wire.md): messages in, a value out.
  */
 
-import { checked, contains, isOperation, LIMITS, Patch, refuse, tokensOf, valueAt } from "./deltas.js";
+import { checked, contains, LIMITS, Patch, refuse, tokensOf, valueAt } from "./deltas.js";
 import { Gap, InvalidMessage, SourceFailed } from "./errors.js";
 import { isObject } from "./parse/values.js";
 
@@ -91,9 +91,9 @@ export class Receiver {
   #adopt(message) {
     const { n, value, last = "", done = [], ordered = false, end = false, error, v = 1 } = message;
     if (v !== 1) refuse(v, "is not a supported version of the wire");
-    const isSnapshot = isNumber(n) && value !== undefined && Array.isArray(done);
-    if (!isSnapshot || typeof ordered !== "boolean" || typeof end !== "boolean") refuse(message, "is not a snapshot");
-    if (error !== undefined && (end || !isError(error))) refuse(error, "has an invalid error");
+    const areFlags = typeof ordered === "boolean" && typeof end === "boolean";
+    const isSnapshot = isNumber(n) && value !== undefined && Array.isArray(done) && areFlags;
+    if (!isSnapshot || (error !== undefined && (end || !isError(error)))) refuse(message, "is not a snapshot");
     checked(value, this.#limits.depth, this.#limits);
     tokensOf(last, this.#limits.depth);
     if (!done.every((/** @type {any} */ mark) => valueAt(value, mark) !== undefined)) refuse(done, "has marks outside the value");
@@ -126,28 +126,29 @@ export class Receiver {
    */
   advance(steps) {
     if (steps.length === 0 || this.ended) refuse(steps, "is empty, or came after the end");
-    let { last, done, error } = this;
+    let { last, error } = this;
+    const marks = [];
     let [isChanged, ended] = [false, false];
     // One operation that fails changes nothing. Several are applied to a copy.
     const patch = steps.length === 1 ? this.#patch : new Patch(this.value, this.#limits);
     for (const item of steps) {
       const step = typeof item === "string" ? ["append", last, item] : item;
-      const [name, argument] = Array.isArray(step) && !ended ? step : [];
-      if (isOperation(step) && !ended) {
-        patch.apply(step);
-        [last, isChanged] = [argument, true];
-      } else if (name === "done" && step.length === 2 && valueAt(patch.value, argument) !== undefined) {
-        done = [...done, argument];
+      const [name, argument] = Array.isArray(step) ? step : [];
+      if (ended) refuse(name, "came after the end");
+      if (name === "done" && step.length === 2 && valueAt(patch.value, argument) !== undefined) {
+        marks.push(argument);
       } else if (name === "end" && step.length === 1) {
         ended = true;
       } else if (name === "error" && step.length === 2 && isError(argument)) {
         [ended, error] = [true, argument];
       } else {
-        refuse(name, "is not an operation, does not fit the value, or came after the end");
+        patch.apply(step);
+        [last, isChanged] = [argument, true];
       }
     }
     this.#patch = patch;
-    Object.assign(this, { n: this.n + 1, last, done, ended, error });
+    if (marks.length > 0) this.done = [...this.done, ...marks];
+    Object.assign(this, { n: this.n + 1, last, ended, error });
     return isChanged;
   }
 }
@@ -218,7 +219,11 @@ async function* decoded(elements) {
       rest = line;
     }
   }
-  yield* parsed(rest);
+  try {
+    yield* parsed(rest);
+  } catch {
+    // A part of a message: the end is missing.
+  }
 }
 
 /** @param {string} line */

@@ -2,7 +2,7 @@
  * The sending end of the wire for growing JSON (docs/wire.md): a value in, small messages out.
  */
 
-import { contains, isOperation, LIMITS, SURROGATE, valueAt } from "./deltas.js";
+import { contains, LIMITS, SURROGATE, valueAt } from "./deltas.js";
 import { InvalidJSON, JsonrillError, LimitExceeded, SourceFailed, StreamClosed } from "./errors.js";
 import { Parser } from "./fragments.js";
 import { isObject, put } from "./parse/values.js";
@@ -103,7 +103,7 @@ export class Sender {
     }
     const short = steps.map((step) => {
       const isShort = step[0] === "append" && step[1] === last;
-      if (isOperation(step)) last = step[1];
+      last = step[1];
       return isShort ? step[2] : step;
     });
     if (this.#numbered) return [this.#copy.n, ...short];
@@ -188,11 +188,8 @@ function compareObjects(old, fresh) {
  * @returns {Operation[]}
  */
 function compareLists(old, fresh) {
+  const [front, back] = commonEnds(old, fresh);
   const shorter = Math.min(old.length, fresh.length);
-  let front = 0;
-  while (front < shorter && isEqual(old[front], fresh[front])) front += 1;
-  let back = 0;
-  while (back < shorter - front && isEqual(old.at(-1 - back), fresh.at(-1 - back))) back += 1;
   const operations = [];
   let at = front;
   for (; at < shorter - back; at += 1) operations.push(...inside(at, compare(old[at], fresh[at])));
@@ -200,6 +197,20 @@ function compareLists(old, fresh) {
   if (count === 0 && added.length === 1 && at + 1 === fresh.length) operations.push(["set", `/${at}`, added[0]]);
   else if (count > 0 || added.length > 0) operations.push(["splice", "", at, count, added]);
   return /** @type {Operation[]} */ (operations);
+}
+
+/**
+ * Return how many items at the beginning and at the end are equal.
+ * @param {any} old
+ * @param {any} fresh
+ */
+function commonEnds(old, fresh) {
+  const shorter = Math.min(old.length, fresh.length);
+  let front = 0;
+  while (front < shorter && isEqual(old[front], fresh[front])) front += 1;
+  let back = 0;
+  while (back < shorter - front && isEqual(old.at(-1 - back), fresh.at(-1 - back))) back += 1;
+  return [front, back];
 }
 
 /**
@@ -228,11 +239,7 @@ function compareStrings(old, fresh) {
   if (fresh.startsWith(old) && !isPair) return [["append", "", fresh.slice(old.length)]];
   /** @type {any[]} Code points. */
   const [before, after] = SURROGATE.test(old + fresh) ? [Array.from(old), Array.from(fresh)] : [old, fresh];
-  const shorter = Math.min(before.length, after.length);
-  let front = 0;
-  while (front < shorter && before[front] === after[front]) front += 1;
-  let back = 0;
-  while (back < shorter - front && before.at(-1 - back) === after.at(-1 - back)) back += 1;
+  const [front, back] = commonEnds(before, after);
   if (front + back < MIN_KEPT) return [["set", "", fresh]];
   const added = after.slice(front, after.length - back);
   return [["splice", "", front, before.length - front - back, typeof added === "string" ? added : added.join("")]];

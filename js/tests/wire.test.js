@@ -218,6 +218,8 @@ test("sources and transports that fail", async () => {
   assert.deepEqual(messages[1], [2, ["error", { code: "SOURCE_FAILED", message: "the source failed" }]]);
   await assert.rejects(all(receive(messages)), { name: "SourceFailed" });
   await assert.rejects(all(receive(messages.slice(0, 1))), Gap);
+  const cut = new TextEncoder().encode('{"n":1,"value":1}\n[2,["set"');
+  await assert.rejects(all(receive([cut])), Gap);
   const [, append, [, [name, { code }]]] = await all(send(['{"a": "x', 'y" 1']));
   assert.deepEqual([append, name, code], [[2, ["append", "/a", "y"]], "error", "INVALID_JSON"]);
   await assert.rejects(all(receive(new Response("no", { status: 404 }))), { name: "SourceFailed", status: 404 });

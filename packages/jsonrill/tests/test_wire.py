@@ -579,6 +579,7 @@ def test_bytes_are_lines_or_events(data: bytes, size: int) -> None:
         ([{"n": 1, "value": 1}, [3, ["end"]]], Gap),
         ([{"n": 1, "value": 1}, ["x"]], InvalidMessage),
         ([b'{"n":1,"value":1}\nnot JSON\n'], InvalidMessage),
+        ([b'{"n":1,"value":1}\n[2,["set"'], Gap),
         ([{"n": 1, "value": 1, "error": {"code": "X", "message": "y"}}], SourceFailed),
     ],
 )

@@ -22,7 +22,7 @@ from sys import maxsize
 from typing import Any, Final
 
 from .errors import DEFAULT_LIMITS, InvalidMessage, Limits
-from .jsontext import SURROGATE, json_types_of
+from .jsontext import json_types_of
 from .paths import ABSENT, to_pointer
 
 Operation = list[Any]
@@ -34,6 +34,7 @@ _SMALL_OBJECT: Final = 16
 _JSON_TYPES: Final = frozenset({dict, list, str, int, float, bool, type(None), type(ABSENT)})
 _INDEX: Final = re.compile("0|[1-9][0-9]{0,15}")
 _BAD_ESCAPE: Final = re.compile("~(?![01])")
+_PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
 # ---- values ----
@@ -72,9 +73,11 @@ def _plain_key(key: Any) -> str:
 def _joined(text: str) -> str:
     """Return a plain string in which the halves of surrogate pairs are joined, as in JSON."""
     text = str.__str__(text)
-    if text.isascii() or not SURROGATE.search(text):
-        return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+    return text if text.isascii() else _PAIR.sub(_join, text)
+
+
+def _join(pair: re.Match[str]) -> str:
+    return pair[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le")
 
 
 # ---- difference ----
@@ -88,16 +91,14 @@ def difference(old: Any, new: Any) -> list[Operation]:
     if old is new:
         return []
     old, new = _as_json_type(old), _as_json_type(new)
-    if type(old) is type(new):
-        if type(new) is dict:
-            return _compare_objects(old, new)
-        if type(new) is list:
-            return _compare_lists(old, new)
-        if old == new:
-            return []
-        if type(new) is str:
-            return _compare_strings(_joined(old), _joined(new))
-    return [["set", "", plain(new)]]
+    kinds = type(old), type(new)
+    if kinds == (dict, dict):
+        return _compare_objects(old, new)
+    if kinds == (list, list):
+        return _compare_lists(old, new)
+    if kinds == (str, str):
+        return _compare_strings(_joined(old), _joined(new))
+    return [] if old == new and kinds[0] is kinds[1] else [["set", "", plain(new)]]
 
 
 def _as_json_type(value: Any) -> Any:
@@ -297,9 +298,11 @@ class Patch:
         match name, old, arguments:
             case "append", str(), [str() as new] if len(old) + len(new) <= self._limits.string:
                 # Without a second owner CPython extends a string in place: it is not copied.
+                if "\udc00" <= new[:1] <= "\udfff":
+                    old, new = old[:-1], _joined(old[-1:] + new)
                 parent[key] = ""
                 old += new
-                parent[key] = _joined(old) if SURROGATE.match(new) else old
+                parent[key] = old
             case "set", _, [new] if key == len(parent):
                 parent.append(self.checked(new, depth))
             case "set", _, [new] if old is not ABSENT or type(parent) is dict:

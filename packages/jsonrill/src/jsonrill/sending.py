@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from codecs import BOM_UTF8
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable, Iterator
+from contextlib import suppress
 from typing import Any, Final, Unpack, overload
 
 from .driver import Pace, drive
@@ -181,7 +182,8 @@ class ValueReceiver(Stage):
             self.fail(SourceFailed(f"the sender reports {error['code']}: {error['message']}"))
 
     def flush(self, cut: CutShort | None = None) -> Iterator[Any]:
-        yield from self.feed(b"\n")
+        with suppress(InvalidMessage):  # a part of a message
+            yield from self.feed(b"\n")
         if not self.ended:
             raise Gap("the messages stopped before the end")
 
