@@ -93,7 +93,8 @@ export class Receiver {
     if (v !== 1) refuse(v, "is not a supported version of the wire");
     const areFlags = typeof ordered === "boolean" && typeof end === "boolean";
     const isSnapshot = isNumber(n) && value !== undefined && Array.isArray(done) && areFlags;
-    if (!isSnapshot || (error !== undefined && (end || !isError(error)))) refuse(message, "is not a snapshot");
+    if (!isSnapshot) refuse(message, "is not a snapshot; open() reads other formats");
+    if (error !== undefined && (end || !isError(error))) refuse(error, "has an invalid error");
     checked(value, this.#limits.depth, this.#limits);
     tokensOf(last, this.#limits.depth);
     if (!done.every((/** @type {any} */ mark) => valueAt(value, mark) !== undefined)) refuse(done, "has marks outside the value");

@@ -241,3 +241,8 @@ test("bytes are lines or events", async () => {
     }
   }
 });
+
+test("receive names what reads other formats", async () => {
+  const update = { index: 0, status: "PARTIAL", data: {} };
+  await assert.rejects(receive([update]).next(), { name: "InvalidMessage", message: /open\(\) reads other formats/ });
+});
