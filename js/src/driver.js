@@ -35,6 +35,8 @@ import { SourceFailed, Truncated } from "./errors.js";
  */
 
 const ACCEPTED = "a source is a string, bytes, a Response, a Blob, a stream, or an iterable of strings, bytes or events";
+/** Milliseconds of one frame of a screen. */
+export const FRAME = 16;
 const METHODS = ["then", "getReader", Symbol.asyncIterator, Symbol.iterator];
 // How much of the body of a failed response its error shows.
 const SHOWN = 500;

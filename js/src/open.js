@@ -3,7 +3,7 @@
 import { Document } from "./build/document.js";
 import { connect } from "./client.js";
 import { applyDelta } from "./deltas.js";
-import { drive, isPiece } from "./driver.js";
+import { drive, FRAME, isPiece } from "./driver.js";
 import { Truncated, UnknownSource } from "./errors.js";
 import { isRestart } from "./eventstream.js";
 import { isFragment, isSnapshot, receivedState, serverError, wrongFormat } from "./formats.js";
@@ -30,9 +30,6 @@ import { explain, progress } from "./streams.js";
  *   readonly entity?: string, readonly index?: number}} Opened
  */
 /** @typedef {ConnectOptions & {live?: boolean, every?: number}} OpenOptions */
-
-// One frame of a screen.
-const FRAME = 16;
 
 /**
  * Read the events of a jsonrill server: the value as it grows, across lost connections. It reads the formats updates,

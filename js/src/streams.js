@@ -7,7 +7,7 @@
 import { LIMITS } from "./constants.js";
 import { ValueBuilder } from "./build/builder.js";
 import { Document } from "./build/document.js";
-import { described, drive, isPiece } from "./driver.js";
+import { described, drive, FRAME, isPiece } from "./driver.js";
 import { FieldNotFound, InvalidJSON, JsonrillError, Truncated, UnknownSource, quoted } from "./errors.js";
 import { FragmentSink } from "./fragments.js";
 import { Machine } from "./parse/machine.js";
@@ -44,8 +44,6 @@ import { Selection, StringSink } from "./selection.js";
  *   | {readonly complete: false, readonly value: DeepPartial<T>})} State
  */
 
-// One frame of a screen.
-const FRAME = 16;
 const BLANK = /^[\ufeff \t\r\n]*/;
 // How many characters of the text a message quotes.
 const QUOTED = 60;

@@ -97,7 +97,7 @@ export class Reader {
     if (known === null) return [];
     if (known.status === "ERROR" && isObject(known.error)) return [failed(known.error)]; // a jsonrill server's
     const isAccepted = this.provider !== null && PROVIDERS[this.provider].accepts(known);
-    const name = this.named !== "auto" || isAccepted ? null : recogniseObject(known);
+    const name = this.named !== "auto" || isAccepted ? null : recognise(known);
     if (name !== null) this.#switchTo(name);
     return this.#translate(known);
   }
@@ -120,17 +120,8 @@ function onlyErrors({ error }) {
   return isObject(error) ? [failed(error)] : [];
 }
 
-/**
- * Return the name of the provider that this event is from; null if it is not known.
- * @param {unknown} event
- */
-export function recognise(event) {
-  const known = plain(event);
-  return known === null ? null : recogniseObject(known);
-}
-
-/** @param {Fields} event */
-function recogniseObject(event) {
+/** Return the name of the provider that this event is from; null if it is not known. @param {Fields} event */
+function recognise(event) {
   return NAMES.find((name) => PROVIDERS[name].accepts(event)) ?? null;
 }
 
