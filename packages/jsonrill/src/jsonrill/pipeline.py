@@ -21,7 +21,7 @@ class Stage:
 
     `ended`: it needs no more. `error`: what ended it, to raise after its last items. `cut`: of a
     stage that reads a provider's events, how the answer was cut, once it is flushed. `passes`: it
-    returns all further pieces as they are. `rest`: what the driver feeds instead from now on.
+    returns all further pieces as they are. `rest`: the stage that is fed instead from now on.
     """
 
     error: Exception | None = None
@@ -57,9 +57,7 @@ class Pipe(Stage):
         self._first.open(source)
 
     def feed(self, piece: Any) -> Iterable[Any]:
-        yield from self._pass(self._first.feed(piece))
-        if self._first.passes:
-            self.rest = self._second
+        return self._pass(self._first.feed(piece))
 
     def flush(self, cut: CutShort | None = None) -> Iterable[Any]:
         return self._pass(self._first.flush(cut), is_last=True)
@@ -76,6 +74,7 @@ class Pipe(Stage):
         return self._second.cut
 
     def _pass(self, pieces: Iterable[Any], is_last: bool = False) -> Iterable[Any]:
+        self._first = self._first.rest or self._first
         first, second = self._first, self._second
         for piece in pieces:
             yield from second.feed(piece)
@@ -85,3 +84,4 @@ class Pipe(Stage):
             if is_last or first.ended:
                 yield from second.flush(first.cut)
         self.ended = first.ended or second.ended
+        self.rest = second if first.passes else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from .answer import Answer, joined
@@ -34,7 +34,6 @@ from .sources.options import AnswerOptions
 
 if TYPE_CHECKING:
     from .partial_stream import Update
-    from .sources.answer import AnswerReader
     from .toolcalls import ToolCalls
 
 
@@ -52,10 +51,7 @@ class TextReader(Stage):
 
     def __init__(self, options: AnswerOptions) -> None:
         self._options = options
-        self._answer = options.answer
         self._sse, self._has_events = options.sse, options.has_events
-        # What reads events; None for plain text.
-        self._events: AnswerReader | None = None
         self._is_decided = False
 
     def open(self, source: Opened) -> None:
@@ -67,33 +63,28 @@ class TextReader(Stage):
         """Return the pieces of text in an element, which may be None in a list of deltas."""
         if element is None:
             return ()
-        if not self._is_decided:
-            self._decide(not isinstance(element, TEXT))
-        if self._events is not None:
-            return self._read(self._events.feed(element))
-        if self._answer is not None:
-            self._answer.add(element)
+        self._decide(not isinstance(element, TEXT))
+        if self.rest is not None:
+            return self.rest.feed(element)
+        if self._options.answer is not None:
+            self._options.answer.add(element)
         return (element,)
 
     def flush(self, cut: CutShort | None = None) -> Iterable[Any]:
         """Return the last pieces; raise an error if the source is not what was requested."""
-        if not self._is_decided:
-            self._decide(False)
-        return () if self._events is None else self._read(self._events.flush())
-
-    def _read(self, pieces: Iterable[str]) -> Iterator[str]:
-        yield from pieces
-        if self._events is not None:
-            self.ended, self.cut = self._events.ended, self._events.cut
+        self._decide(False)
+        return () if self.rest is None else self.rest.flush()
 
     def _decide(self, is_event: bool) -> None:
+        if self._is_decided:
+            return
         self._is_decided = True
         if is_event or self._has_events:
             from .sources.answer import AnswerReader
 
-            self._events = AnswerReader(self._options, sse=self._sse)
-        elif self._answer is not None:
-            self._answer.begin()
+            self.rest = AnswerReader(self._options, sse=self._sse)
+        elif self._options.answer is not None:
+            self._options.answer.begin()
         else:
             self.passes = True
 
