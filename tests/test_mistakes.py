@@ -149,7 +149,7 @@ ValueError: not a JSON Schema: "strnig" is not valid under any of the schemas li
 values("{}", repiar=True)
 TypeError: unknown option: repiar; did you mean repair?
 values("{}", repair=["coma"])
-ValueError: no repair rule is named 'coma': did you mean 'commas'?
+ValueError: no repair rule is named 'coma': did you mean commas?
 values("{}", limits={"depth": 5})
 ValueError: limits is a Limits object such as Limits(depth=64), not {'depth': 5}
 select("{}", "a", limits=64)

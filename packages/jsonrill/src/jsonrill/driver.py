@@ -209,22 +209,19 @@ class Pace(Generic[T]):
         # At most one item.
         self._held: list[T] = []
 
-    def feed(self, items: Iterable[T]) -> list[T]:
+    def feed(self, item: T) -> list[T]:
         """Return the items that are emitted now."""
         out: list[T] = []
-        for item in items:
-            if self._held:
-                merged = self._merge(self._held[0], item)
-                if merged is None:
-                    out += self.flush()
-                else:
-                    item = merged
-            self._held = [item]
-            if self._is_urgent(item):
-                out.append(self._held.pop())
-        if self._held and self._due <= monotonic():
-            out += self.flush()
-        return out
+        if self._held:
+            merged = self._merge(self._held[0], item)
+            if merged is None:
+                out = self.flush()
+            else:
+                item = merged
+        self._held = [item]
+        if self._is_urgent(item):
+            out.append(self._held.pop())
+        return out if self._due > monotonic() else out + self.flush()
 
     def flush(self) -> list[T]:
         """Return the item that is held, due or not."""
@@ -244,7 +241,7 @@ def _pace(items: Generator[Any], pace: Pace[Any]) -> Generator[Any]:
     with closing(items):
         try:
             for item in items:
-                yield from pace.feed([item])
+                yield from pace.feed(item)
         except Exception:
             yield from pace.flush()
             raise
@@ -255,6 +252,7 @@ async def _pace_async(items: AsyncGenerator[Any], pace: Pace[Any]) -> AsyncGener
     """Yield items in their pace; a held one when it is due, even if the source stalls."""
     from asyncio import Queue, create_task, timeout, wait
 
+    # Lists of one item; an empty one is the end.
     queue: Queue[list[Any]] = Queue()
 
     async def read() -> None:
@@ -278,7 +276,7 @@ async def _pace_async(items: AsyncGenerator[Any], pace: Pace[Any]) -> AsyncGener
                 for item in pace.flush():
                     yield item
                 continue
-            for item in pace.feed(arrived) if arrived else pace.flush():
+            for item in pace.feed(*arrived) if arrived else pace.flush():
                 yield item
             if not arrived:
                 await reader  # raises what the source raised

@@ -269,11 +269,15 @@ def check_names(names: Iterable[str], allowed: Iterable[str]) -> None:
     allowed = sorted(allowed)
     for name in names:
         if name not in allowed:
-            from difflib import get_close_matches
+            raise TypeError(f"unknown option: {name}; {suggestion(name, allowed)}")
 
-            closest = get_close_matches(name, allowed, 1)
-            hint = f"did you mean {closest[0]}?" if closest else f"there are {', '.join(allowed)}"
-            raise TypeError(f"unknown option: {name}; {hint}")
+
+def suggestion(name: Any, known: Sequence[str]) -> str:
+    """Return the most similar of the known names as a question, else all of them."""
+    from difflib import get_close_matches
+
+    closest = get_close_matches(str(name), known, 1, 0.5)
+    return f"did you mean {closest[0]}?" if closest else f"there are {', '.join(known)}"
 
 
 @dataclass(frozen=True, slots=True)

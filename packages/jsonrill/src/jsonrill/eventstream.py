@@ -180,17 +180,7 @@ class SSEDecoder:
             self._skip_lf = False
             text = text.removeprefix("\n")
         events: list[SSEEvent] = []
-        if (
-            text.endswith("\n\n")
-            and text.startswith("data: ")
-            and not (self._size or self._event)
-            and text.find("\n") == len(text) - 2 <= self._limit
-            and "\r" not in text
-        ):
-            # One event that is all of the piece, as most servers send it: no need to take it apart.
-            self.last_event_id = self._id
-            events.append(SSEEvent("message", text[6:-2], self._id))
-        elif text:
+        if text:
             self._skip_lf = text.endswith("\r")
             self._lines(text, events)
         return events

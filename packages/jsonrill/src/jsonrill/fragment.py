@@ -10,7 +10,7 @@ below nested containers, and a JsonComplete that may come early.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from math import inf, isfinite
 from typing import Any, Final, Literal, NoReturn, Unpack, get_args
 
@@ -286,20 +286,18 @@ class Parser:
 
     def feed(self, data: str | bytes) -> list[Fragment]:
         """Return the fragments that this piece of text makes certain."""
-        try:
-            self._machine.feed(data)
-        except (InvalidJSON, LimitExceeded) as error:
-            error.fragments = self._builder.take()
-            raise
-        return self._builder.take()
+        return self._read(self._machine.feed, data)
 
     def flush(self, cut: CutShort | None = None) -> list[Fragment]:
         """End the text: return the last fragments, or raise `Truncated`.
 
         With `cut`, the provider says that the answer stopped early: nothing is completed.
         """
+        return self._read(self._machine.flush, cut)
+
+    def _read(self, read: Callable[[Any], None], data: Any) -> list[Fragment]:
         try:
-            self._machine.flush(cut)
+            read(data)
         except (InvalidJSON, LimitExceeded) as error:
             error.fragments = self._builder.take()
             raise

@@ -158,6 +158,10 @@ class ValueStage(Reading):
         super().__init__(create_document(schema, missing, options), options)
         self._live = live
 
+    @property
+    def value(self) -> Any:
+        return self._reader.value
+
     def fail(self, error: Exception) -> None:
         super().fail(error)
         if isinstance(error, JsonrillError) and error.value is None:

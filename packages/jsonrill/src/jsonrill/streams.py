@@ -15,14 +15,13 @@ from collections.abc import (
 )
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypedDict, Unpack, overload
 
-from .answer import Answer, joined
+from .answer import Answer
 from .documents import Documents, Splitter
 from .driver import Pace, drive, last_item
-from .errors import InvalidJSON, JsonrillError, Limits, Truncated, check_names
+from .errors import InvalidJSON, Limits, Truncated, check_names
 from .parse.options import PARSE_OPTIONS, ParseOptions, rule_names
 from .paths import Path
 from .pipeline import Pipe, Stage
-from .sources.explain import explain
 from .sources.options import AnswerOptions
 from .stages import (
     CallStage,
@@ -35,7 +34,6 @@ from .stages import (
     TextReader,
     UpdateStage,
     ValueStage,
-    create_document,
 )
 
 if TYPE_CHECKING:
@@ -276,18 +274,17 @@ def partial(
     parsing: dict[str, Any] = {**options}
     if schema is not None and parsing.get("repair"):
         parsing["repair"] = _rules(parsing["repair"], may_close=False)
-    document = create_document(schema, missing, parsing)
-    try:
-        document.feed(text)
-        try:
-            document.flush()
-        except InvalidJSON as error:
-            # Unfinished text may have no value yet.
-            if not isinstance(error, Truncated) and document.value is not None:
-                raise
-    except JsonrillError as error:
-        raise explain(error, joined([text]), options) from error.__cause__
-    value: T | None = document.value
+    stage = ValueStage(schema, missing, parsing)
+    stage.feed(text)
+    if stage.error is None:
+        stage.flush()
+        is_cut = isinstance(stage.error, Truncated)
+        # Unfinished text may have no value yet.
+        if is_cut or (isinstance(stage.error, InvalidJSON) and stage.value is None):
+            stage.error = None
+    if stage.error is not None:
+        stage.rescue(stage.error)
+    value: T | None = stage.value
     return value
 
 

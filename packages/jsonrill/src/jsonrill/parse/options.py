@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypedDict
 
-from ..errors import DEFAULT_LIMITS, Limits, check_names
+from ..errors import DEFAULT_LIMITS, Limits, check_names, suggestion
 from .machine import Machine, Repair, Sink, Tokens
 
 
@@ -66,9 +66,5 @@ def rule_names(rules: Any) -> frozenset[str]:
         raise ValueError(f"repair is true, false, or names of repairs, not {rules!r}")
     names = frozenset([rules] if isinstance(rules, str) else rules)
     for name in sorted(map(str, names.difference(RULES))):
-        from difflib import get_close_matches
-
-        close = get_close_matches(name, RULES, 1, 0.5)
-        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(RULES)}"
-        raise ValueError(f"no repair rule is named {name!r}: {hint}")
+        raise ValueError(f"no repair rule is named {name!r}: {suggestion(name, RULES)}")
     return names

@@ -36,9 +36,8 @@ class AnswerText:
         self.ending = Ending(choice, answer)
         self._choice = choice
         self._has_text = False
-        # Before the first text: the names of calls, and a choice that has text instead.
+        # Before the first text: the names of calls ("" if unknown), and a choice that has text.
         self._calls: dict[str, None] = {}
-        self._has_calls = False
         self._other_choice: int | None = None
 
     def feed(self, event: Any) -> str:
@@ -53,9 +52,7 @@ class AnswerText:
         if not self._has_text:
             for statement in statements:
                 if isinstance(statement, CallDelta):
-                    self._has_calls = True
-                    if statement.name:
-                        self._calls[statement.name] = None
+                    self._calls[statement.name or ""] = None
                 elif isinstance(statement, Text) and statement.text:
                     self._other_choice = statement.choice
         return text
@@ -81,9 +78,9 @@ class AnswerText:
             return None
         if self._other_choice is not None:
             return f"choice {self._choice} has no text, but choice {self._other_choice} has"
-        if not self._has_calls:
+        if not self._calls:
             return None
-        names = [*self._calls]
+        names = [*filter(None, self._calls)]
         option = f"tool={names[0]!r} or tool=True" if names else "tool=True"
         shown = f" ({', '.join(names)})" if names else ""
         return f"the answer has tool calls{shown} and no text: pass {option} for their arguments"
