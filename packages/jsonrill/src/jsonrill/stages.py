@@ -136,26 +136,22 @@ class Reading(Stage):
 # ---- one document ----
 
 
-def create_document(schema: Any, missing: Any, options: Mapping[str, Any]) -> Any:
-    """Return a `Document`, or with a schema a document of its type."""
-    if missing not in ("none", "zero"):
-        raise ValueError(f"missing is one of none, zero, not {missing!r}")
-    if schema is not None:
-        from .schema.document import SchemaDocument  # loads pydantic
-
-        return SchemaDocument(schema, missing == "zero", **options)
-    if missing == "zero":
-        raise TypeError('missing="zero" needs a schema')
-    return Document(**options)
-
-
 class ValueStage(Reading):
     """The value after each piece that changed it."""
 
     def __init__(
         self, schema: Any, missing: Any, options: Mapping[str, Any], live: bool = False
     ) -> None:
-        super().__init__(create_document(schema, missing, options), options)
+        if missing not in ("none", "zero"):
+            raise ValueError(f"missing is one of none, zero, not {missing!r}")
+        if schema is not None:
+            from .schema.document import SchemaDocument  # loads pydantic
+
+            super().__init__(SchemaDocument(schema, missing == "zero", **options), options)
+        elif missing == "zero":
+            raise TypeError('missing="zero" needs a schema')
+        else:
+            super().__init__(Document(**options), options)
         self._live = live
 
     @property

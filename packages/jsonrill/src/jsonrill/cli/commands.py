@@ -275,15 +275,15 @@ def _shown(call: ToolCall) -> dict[str, Any]:
 
 def _add_extras() -> None:
     """Add the commands that are installed; the others say how to install them."""
-    installed = {entry.name: entry for entry in entry_points(group=GROUP)}
-    for name, extra in EXTRAS.items():
-        if name not in installed:
-            _add_missing(name, not_installed(name, extra))
-    for name, entry in installed.items():
+    missing = {name: not_installed(name, extra) for name, extra in EXTRAS.items()}
+    for entry in entry_points(group=GROUP):
+        missing.pop(entry.name, None)
         try:
             entry.load()(app)
         except ImportError as error:
-            _add_missing(name, f"{name} cannot be loaded: {error}")
+            missing[entry.name] = f"{entry.name} cannot be loaded: {error}"
+    for name, message in missing.items():
+        _add_missing(name, message)
 
 
 def _add_missing(name: str, message: str) -> None:

@@ -121,7 +121,6 @@ class PartialStream:
         early_literals: bool = False,
         zero_values: bool = False,
         only_complete: str | Sequence[str] = (),
-        missing: Literal["none", "zero"] = "none",
         **options: Any,
     ) -> None:
         if send not in ("data", "delta", "both"):
@@ -147,7 +146,7 @@ class PartialStream:
         if zero_values and schema is None:
             raise ValueError("zero_values needs a schema")
         self._zeros = zero_values
-        self._schema_of = _schemas(schema, self._entities, missing == "zero")
+        self._schema_of = _schemas(schema, self._entities)
         # With a schema: the text of the open entity, to find the offset of a violation.
         self._text = None if schema is None else SourceText(options.get("prefix", ""))
         takes_whole = set(_GROWING).isdisjoint(self._modes.values())
@@ -449,7 +448,7 @@ def _modes(mode: Any, entities: Entities) -> dict[str | None, Mode]:
 SchemaOf = Callable[[str | None, list[Frame]], Schema | None]
 
 
-def _schemas(schema: Any, entities: Entities, zeros: bool) -> SchemaOf | None:
+def _schemas(schema: Any, entities: Entities) -> SchemaOf | None:
     """Return a function that returns the schema of an entity inside some frames.
 
     An entity has the schema of its name, the only one, or its part of the schema of a root array.
@@ -457,9 +456,9 @@ def _schemas(schema: Any, entities: Entities, zeros: bool) -> SchemaOf | None:
     if schema is None:
         return None
     if _is_by_name(schema, entities):
-        by_name = {name: Schema(model, zeros=zeros) for name, model in schema.items()}
+        by_name = {name: Schema(model) for name, model in schema.items()}
         return lambda name, frames: by_name.get(name or "")
-    whole = Schema(schema, zeros=zeros)
+    whole = Schema(schema)
     if entities.is_default and whole.describes_arrays:
         return lambda name, frames: whole.item(frames[0].count) if frames else whole
     return lambda name, frames: whole
