@@ -75,8 +75,10 @@ export class Patch {
     const old = Object.hasOwn(parent, key) ? parent[key] : undefined;
     if (name === "set") put(parent, key, checked(rest[0], levels, this.#limits));
     else if (old === undefined || (name === "remove" && parent === this.#root)) refuse(pointer, "does not exist");
-    else if (name === "append") put(parent, key, checked(appended(old, rest[0]), 0, this.#limits));
-    else if (name === "splice") put(parent, key, spliced(old, rest, levels, this.#limits));
+    else if (name === "append") {
+      if (typeof old !== "string" || typeof rest[0] !== "string") refuse(rest[0], "cannot be appended");
+      put(parent, key, checked(old + rest[0], 0, this.#limits));
+    } else if (name === "splice") put(parent, key, spliced(old, rest, levels, this.#limits));
     else if (Array.isArray(parent)) parent.splice(key, 1);
     else delete parent[key];
   }
@@ -111,15 +113,6 @@ export class Patch {
 /** @param {string} token */
 function indexOf(token) {
   return INDEX.test(token) ? Number(token) : Number.NaN;
-}
-
-/**
- * @param {any} old
- * @param {any} text
- */
-function appended(old, text) {
-  if (typeof old !== "string" || typeof text !== "string") refuse(text, "cannot be appended");
-  return old + text;
 }
 
 /**

@@ -19,7 +19,7 @@ export { open } from "./open.js";
 export { Parts } from "./parts.js";
 export { formatPath, parsePath, toPointer } from "./paths.js";
 export { Receiver, receive } from "./receive.js";
-export { difference, Sender, send } from "./send.js";
+export { Sender, send } from "./send.js";
 export { fields, fragments, partial, select, states, text, values } from "./streams.js";
 export { ToolCalls } from "./toolcalls/calls.js";
 

@@ -220,20 +220,19 @@ async function* decoded(elements) {
       rest = line;
     }
   }
-  try {
-    yield* parsed(rest);
-  } catch {
-    // A part of a message: the end is missing.
-  }
+  yield* parsed(rest, true); // perhaps a part of a message
 }
 
-/** @param {string} line */
-function* parsed(line) {
+/**
+ * @param {string} line
+ * @param {boolean} [mayBeCut]
+ */
+function* parsed(line, mayBeCut = false) {
   const text = line.replace(/^data:/, "").trim();
   if (text === "" || text === "[DONE]" || /^(:|event:|id:|retry:)/.test(text)) return;
   try {
     yield JSON.parse(text);
   } catch {
-    throw new InvalidMessage(`not JSON: ${text.slice(0, 80)}`);
+    if (!mayBeCut) throw new InvalidMessage(`not JSON: ${text.slice(0, 80)}`);
   }
 }

@@ -54,10 +54,10 @@ export class Sender {
   feed(state, done = []) {
     const { n, value: old, done: known } = this.#copy;
     const value = plain(state, this.#copies);
-    const changed = known.find((mark) => compare(valueAt(old, mark), valueAt(value, mark)).length > 0);
+    const changed = known.find((mark) => difference(valueAt(old, mark), valueAt(value, mark)).length > 0);
     if (changed !== undefined) throw new TypeError(`the state changes ${changed}, which is done`);
     const marks = done.filter((pointer) => !known.some((mark) => contains(mark, pointer)));
-    const operations = n === 0 ? [["set", "", value]] : compare(old, value);
+    const operations = n === 0 ? [["set", "", value]] : difference(old, value);
     return this.write([...operations, ...marks.map((mark) => ["done", mark])]);
   }
 
@@ -144,20 +144,12 @@ function isMember(value) {
 // ---- difference ----
 
 /**
- * Return the operations that turn `old` into `fresh`; `applyDelta` is the inverse.
- * @param {any} old
- * @param {any} fresh
- */
-export function difference(old, fresh) {
-  return compare(plain(old), plain(fresh));
-}
-
-/**
+ * Return operations that turn `old` into `fresh`, both of JSON types; `applyDelta` is the inverse.
  * @param {any} old
  * @param {any} fresh
  * @returns {Operation[]}
  */
-function compare(old, fresh) {
+export function difference(old, fresh) {
   if (old === fresh) return [];
   if (typeof old === "string" && typeof fresh === "string") return compareStrings(old, fresh);
   if (Array.isArray(old) && Array.isArray(fresh)) return compareLists(old, fresh);
@@ -177,7 +169,7 @@ function compareObjects(old, fresh) {
   const operations = removed.map((key) => ["remove", toPointer([key])]);
   for (const key of after) {
     if (!Object.hasOwn(old, key)) operations.push(["set", toPointer([key]), fresh[key]]);
-    else operations.push(...inside(key, compare(old[key], fresh[key])));
+    else operations.push(...inside(key, difference(old[key], fresh[key])));
   }
   return operations;
 }
@@ -192,7 +184,7 @@ function compareLists(old, fresh) {
   const shorter = Math.min(old.length, fresh.length);
   const operations = [];
   let at = front;
-  for (; at < shorter - back; at += 1) operations.push(...inside(at, compare(old[at], fresh[at])));
+  for (; at < shorter - back; at += 1) operations.push(...inside(at, difference(old[at], fresh[at])));
   const [count, added] = [old.length - back - at, fresh.slice(at, fresh.length - back)];
   if (count === 0 && added.length === 1 && at + 1 === fresh.length) operations.push(["set", `/${at}`, added[0]]);
   else if (count > 0 || added.length > 0) operations.push(["splice", "", at, count, added]);
