@@ -73,7 +73,16 @@ def _plain_key(key: Any) -> str:
 def _joined(text: str) -> str:
     """Return a plain string in which the halves of surrogate pairs are joined, as in JSON."""
     text = str.__str__(text)
-    return text if text.isascii() else _PAIR.sub(_join, text)
+    try:
+        text.encode()  # which is much faster than a search for surrogates
+    except UnicodeEncodeError:
+        return _PAIR.sub(_join, text)
+    return text
+
+
+def _begins_with_half(text: str) -> bool:
+    """Return whether the text begins with the second half of a surrogate pair."""
+    return "\udc00" <= text[:1] <= "\udfff"
 
 
 def _join(pair: re.Match[str]) -> str:
@@ -96,9 +105,11 @@ def difference(old: Any, new: Any) -> list[Operation]:
         return _compare_objects(old, new)
     if kinds == (list, list):
         return _compare_lists(old, new)
+    if old == new and kinds[0] is kinds[1]:
+        return []
     if kinds == (str, str):
-        return _compare_strings(_joined(old), _joined(new))
-    return [] if old == new and kinds[0] is kinds[1] else [["set", "", plain(new)]]
+        return _compare_strings(old, new)
+    return [["set", "", plain(new)]]
 
 
 def _as_json_type(value: Any) -> Any:
@@ -142,8 +153,12 @@ def _compare_lists(old: list[Any], new: list[Any]) -> list[Operation]:
 
 
 def _compare_strings(old: str, new: str) -> list[Operation]:
-    if new.startswith(old):
-        return [["append", "", new[len(old) :]]] if new != old else []
+    added = new[len(old) :]
+    if new.startswith(old) and not _begins_with_half(added):
+        return [["append", "", _joined(added)]]
+    old, new = _joined(old), _joined(new)
+    if old == new:
+        return []
     front, back = _common_ends(old, new)
     if front + back < _MIN_KEPT:
         return [["set", "", new]]
@@ -298,7 +313,7 @@ class Patch:
         match name, old, arguments:
             case "append", str(), [str() as new] if len(old) + len(new) <= self._limits.string:
                 # Without a second owner CPython extends a string in place: it is not copied.
-                if "\udc00" <= new[:1] <= "\udfff":
+                if _begins_with_half(new):
                     old, new = old[:-1], _joined(old[-1:] + new)
                 parent[key] = ""
                 old += new
