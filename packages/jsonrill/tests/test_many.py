@@ -120,3 +120,7 @@ def test_other_functions_read_one_document() -> None:
             read("{}", many=True)  # type: ignore[call-arg, call-overload]
     with pytest.raises(ValueError, match="many is true or false"):
         values("{}", many="yes")  # type: ignore[call-overload]
+
+
+def test_none_in_a_list_of_deltas_is_no_text() -> None:
+    assert list(values([None, '{"a"', None, ": 1}\n", None, "[2]", None], many=True))[-1] == [2]

@@ -52,7 +52,7 @@ class Documents(Stage):
         return super().rescue(error) if self._stage is None else self._stage.rescue(error)
 
     def _start(self) -> Stage:
-        self._stage = self._begin(self._options)
+        self._stage = self._begin({**self._options})
         self._options.pop("prefix", None)
         return self._stage
 
@@ -85,7 +85,9 @@ class Splitter(Stage):
         # The text after a complete value, in which the next document may begin.
         self._rest = ""
 
-    def feed(self, piece: Any) -> Iterator[Any]:
+    def feed(self, piece: Any) -> Iterable[Any]:
+        if piece is None:
+            return ()  # in a list of deltas
         is_text = isinstance(piece, str)
         return self._pieces(piece if is_text else self._decoder.decode(piece), is_text)
 
