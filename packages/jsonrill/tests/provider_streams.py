@@ -456,16 +456,6 @@ TWO = [WEATHER, SEARCH]
 THREE = [WEATHER, SEARCH, PING]
 
 
-# The page of `providers/` that reads a builder's events.
-PAGE_OF = {
-    "gemini_interactions": "gemini",
-    "gemini_whole": "gemini",
-    "gemini_partial": "gemini",
-    "mistral_chat": "mistral",
-    "mistral_conversations": "mistral",
-}
-
-
 STREAMS = {name: build(THREE, shuffled(THREE, 5)) for name, build in BUILDERS.items()}
 
 

@@ -1,8 +1,9 @@
-"""LangChain: messages that a model streams, and the events of `astream_events`.
+"""LangChain and LangGraph: messages that a model streams, alone, in events or with a mode.
 
 The chunks of a message carry text and calls. The complete message that may follow them says the
 same again, so it counts only if none of it was streamed. In `astream_events` chains and parsers
-pass on what their model said: only the model's own events count.
+pass on what their model said: only the model's own events count. A graph yields messages alone,
+with the mode, or with the subgraph too; only the mode `messages` streams chunks.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 from . import openai_chat
 from .fields import as_id, as_index, as_object, as_text, finished, items, usage
-from .objects import as_data
+from .objects import ITEMS, as_data
 from .statements import CallDelta, End, Finish, Reasoning, Result, Statement, Text
 
 CHUNK, MESSAGE, RESULT = "AIMessageChunk", ("ai", "AIMessage"), ("tool", "ToolMessage")
@@ -19,10 +20,27 @@ CHUNK, MESSAGE, RESULT = "AIMessageChunk", ("ai", "AIMessage"), ("tool", "ToolMe
 REASONS = ("finish_reason", "stop_reason", "stopReason", "done_reason", "status")
 # Ids that LangChain makes where the provider sent none with a chunk.
 RUNS = ("run-", "lc_run-")
+# What `stream` of a graph yields.
+MODES = ("messages", "updates", "values", "custom", "debug", "tasks", "checkpoints")
 
 
 def accepts(event: dict[str, Any]) -> bool:
-    return is_message(event) or (str(event.get("event")).startswith("on_") and "run_id" in event)
+    is_event = str(event.get("event")).startswith("on_") and "run_id" in event
+    return is_event or is_message(event) or _mode(event) is not None
+
+
+def _mode(event: dict[str, Any]) -> tuple[str, Any] | None:
+    """Return the mode and the data of what a graph yields; None if it is something else."""
+    match event.get(ITEMS):
+        case [str(mode), data] | [list(), str(mode), data] if mode in MODES:
+            return mode, data
+        case [message, dict()] as data if is_message(message):
+            return "messages", data
+        case [list(), [message, dict()] as data] if is_message(message):
+            return "messages", data
+    if event.get("type") in MODES and "ns" in event:
+        return event["type"], event.get("data")
+    return None
 
 
 def is_message(message: Any) -> bool:
@@ -45,6 +63,12 @@ class Translation:
         self._call = 0
 
     def __call__(self, event: dict[str, Any]) -> list[Statement]:
+        match _mode(event):
+            case "messages", [message, about]:
+                task = as_id(about, "langgraph_checkpoint_ns")
+                return self.read(as_data(message), task=task)
+            case tuple():
+                return []
         if "event" not in event:
             return self.read(event)
         data, run = as_object(event, "data"), as_id(event, "run_id")

@@ -15,7 +15,7 @@ from .statements import CallDelta, End, Reasoning, Result, Statement, Text, Tran
 # surely first.
 _NAMES: Final = """
     openai_chat anthropic openai_responses jsonrill parts gemini bedrock mistral ag_ui cohere vercel
-    ollama openai_agents pydantic_ai langchain langgraph
+    ollama openai_agents pydantic_ai langchain
 """.split()
 PROVIDERS: Final[dict[str, Any]] = {name: import_module(f".{name}", __package__) for name in _NAMES}
 
