@@ -150,6 +150,20 @@ async def test_what_is_not_a_source_is_refused_at_once(wrong: Any) -> None:
 
 
 @sync
+async def test_events_that_are_not_json_are_logged_as_strings_and_snapshots_end_the_run() -> None:
+    ended: list[Run] = []
+    async with Runs(on_end=ended.append) as runs:
+        await runs.start("k", ["data: ping\n\n", 'data: {"a": NaN}\n\n', "data: [\n\n"], sse=True)
+        assert await listed(runs, "k") == ["ping", {"a": None}, "["]
+        await until(lambda: ended)
+        assert ended[0].events == ["ping", {"a": None}, "["]
+        await runs.start("k", ['{"a": 1}', '{"a":'], input="snapshots")
+        with pytest.raises(RunFailed) as failed:
+            await listed(runs, "k")
+    assert failed.value.code == "INVALID_JSON"
+
+
+@sync
 async def test_an_event_without_a_json_form_ends_the_run() -> None:
     async with Runs() as runs:
         await runs.start("k", [{"a": 1}, object()])

@@ -203,6 +203,29 @@ async def test_a_numbered_request_is_stored_once(http: Http) -> None:
     assert (await http.get(f"{url}/value")).json()["value"] == [1, 2]
 
 
+def test_a_numbered_request_that_is_repeated_at_once_is_stored_once(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with client(store=open_store(f"sqlite:///{tmp_path}/x.db")) as http:
+            url = await created(http)
+
+            async def late(number: int) -> AsyncIterator[bytes]:
+                await asyncio.sleep(0.005)
+                yield b"%d " % number
+
+            async def post(number: int) -> httpx2.Response:
+                headers = {**PLAIN, "producer-seq": str(number)}
+                return await http.post(f"{url}/events", content=late(number), headers=headers)
+
+            for number in range(20):
+                for answer in await asyncio.gather(*[post(number) for _ in range(4)]):
+                    assert answer.json() == {"last": number + 1}
+            await http.post(f"{url}/close")
+            texts = [json.loads(it.data) for it in (await events(http, url, format="text"))[:-1]]
+            assert texts == [f"{number} " for number in range(20)]
+
+    asyncio.run(work())
+
+
 @served()
 async def test_requests_that_append_together_do_not_mix(http: Http) -> None:
     url = await created(http)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from functools import cache
 from math import ceil, inf
 from typing import Any, Final
 
@@ -90,9 +89,5 @@ class _Writer:
 def _find(table: str, name: str) -> Any:
     """Return the row of a table whose pattern fits a name, without the pattern."""
     spaced = re.sub(r"[_\-\s]+", " ", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)).lower()
-    return next((row for pattern, *row in _tables()[table] if re.search(pattern, spaced)), None)
-
-
-@cache
-def _tables() -> Any:
-    return json.loads(recorded("words.json"))
+    rows = json.loads(recorded("words.json"))[table]
+    return next((row for pattern, *row in rows if re.search(pattern, spaced)), None)

@@ -48,10 +48,6 @@ UNKNOWN: Final = {
 BAD_TEXT: Final = (InvalidJSON, LimitExceeded, RevisionError)
 
 
-def slices(text: str, size: int = STEP) -> Iterator[str]:
-    return (text[at : at + size] for at in range(0, len(text), size))
-
-
 class TextSource:
     """Records → text: pieces as they are, snapshots chunked, the text in a provider's events."""
 
@@ -136,9 +132,9 @@ class Text(Rendering):
         except BAD_TEXT as error:
             yield self._stop(stream_error(error))
             return
-        for piece in slices(text):
+        for at in range(0, len(text), STEP):
             if not self._is_over:
-                yield self._shown(self._stage.feed(piece))
+                yield self._shown(self._stage.feed(text[at : at + STEP]))
 
     def _flush(self) -> Steps:
         items = self._stage.flush(self._source.answer.cut())

@@ -154,10 +154,21 @@ class Stream:
         writer = self.runs.lifecycle.writer(self.name, head, meta, HOLD)
         return writer, Options.stored(meta.options)
 
-    async def append(self, writer: Writer, records: list[Record]) -> Writer:
-        """Append records; return a new writer if another request has become the writer."""
+    async def append(
+        self, writer: Writer, records: list[Record], after: int | None = None
+    ) -> Writer:
+        """Append records; return a new writer if another request has become the writer.
+
+        With `after` they come after that record, or are there already, or are refused with 409.
+        """
         data = [to_bytes(record) for record in records]
         for _ in range(100):
+            last = writer.head.last
+            if after is not None and after != last:
+                if after + len(records) <= last:
+                    return writer
+                headers = {"producer-seq": str(last)}
+                raise Problem(409, "SEQUENCE", f"the last record is {last}", headers)
             try:
                 await writer.add(data)
                 self.server.metrics.records.inc(len(data))
@@ -173,12 +184,6 @@ class Stream:
 router = APIRouter()
 
 
-def server_of(request: Request) -> Server:
-    server: Server = request.app.state.server
-    return server
-
-
-ServerOf = Annotated[Server, Depends(server_of)]
 StreamOf = Annotated[Stream, Depends(Stream)]
 OptionsOf = Annotated[StreamOptions | None, Body()]
 
@@ -231,13 +236,7 @@ async def append_records(
     is_short = content_length is not None and content_length <= settings.record_bytes
     if producer_seq is not None or is_short:  # all of it or nothing
         records = [record async for batch in batches for record in batch]
-        if producer_seq is not None and producer_seq != writer.head.last:
-            if producer_seq + len(records) > writer.head.last:
-                headers = {"producer-seq": str(writer.head.last)}
-                raise Problem(409, "SEQUENCE", f"the last record is {writer.head.last}", headers)
-            records = []
-        if records:
-            writer = await stream.append(writer, records)
+        writer = await stream.append(writer, records, producer_seq)
         return Json({"last": writer.head.last})
     async for batch in batches:
         writer = await stream.append(writer, batch)
@@ -310,19 +309,21 @@ async def live() -> Response:
 
 
 @router.get("/readyz")
-async def ready(server: ServerOf) -> Response:
+async def ready(request: Request) -> Response:
     """Check that the store takes writes, and the server is not about to stop."""
-    if server.runs.is_stopping:
+    runs: Runs = request.app.state.server.runs
+    if runs.is_stopping:
         raise Problem(503, "STOPPING", "the server is about to stop")
     async with asyncio.timeout(HOLD):
-        await server.runs.open()
-        await server.runs.store.probe()
+        await runs.open()
+        await runs.store.probe()
     return Json({"status": "ok"})
 
 
 @router.get("/metrics")
-async def metrics(request: Request, server: ServerOf) -> Response:
+async def metrics(request: Request) -> Response:
     """Get the metrics in the Prometheus format."""
+    server: Server = request.app.state.server
     server.tokens.owner(request)
     text = generate_latest(server.metrics.registry)
     return Response(text, headers={"content-type": CONTENT_TYPE_LATEST})

@@ -95,7 +95,8 @@ class Settings(BaseSettings):
 
     def check_exposure(self) -> None:
         """Raise ValueError if the server would be open to a network without a token."""
-        if not (self.tokens or self.insecure or is_loopback(self.host)):
+        is_local = self.host in (*LOCAL, "::1") or self.host.startswith("127.")
+        if not (self.tokens or self.insecure or is_local):
             raise ValueError(
                 f"{self.host} can be reached by others: set a token (JSONRILL_TOKENS), or"
                 " --insecure if something in front of the server checks who calls"
@@ -118,7 +119,3 @@ def parse_tokens(texts: Iterable[str]) -> dict[str, str]:
             raise ValueError(f"the owner of token {number} has other characters than A-Za-z0-9_.-")
         owners[token] = owner or "user"
     return owners
-
-
-def is_loopback(host: str) -> bool:
-    return host in ("localhost", "::1", "[::1]") or host.startswith("127.")

@@ -20,7 +20,7 @@ from typing import Any, Final
 from pydantic_core import to_json
 
 from jsonrill.driver import drive
-from jsonrill.errors import CutShort
+from jsonrill.errors import CutShort, InvalidJSON
 from jsonrill.eventstream import is_event_stream, is_lines
 from jsonrill.jsontext import dumps
 from jsonrill.pipeline import Stage
@@ -83,7 +83,7 @@ class _Records(Stage):
             for text in self._text.feed(element if isinstance(element, str) else bytes(element)):
                 yield self._event(text)
         elif text := element if isinstance(element, str) else self._utf8.decode(bytes(element)):
-            yield Record(self._input or "text", text)
+            yield Record("text", text) if self._input is None else self._event(text)
 
     def flush(self, cut: CutShort | None = None) -> Iterable[Record]:
         for text in () if self._text is None else self._text.flush():
@@ -92,10 +92,17 @@ class _Records(Stage):
             yield Record("text", rest)
 
     def _event(self, text: str) -> Record:
-        if _CONSTANTS.search(text):
-            with suppress(ValueError, RecursionError):
-                text = dumps(json.loads(text, parse_constant=lambda name: None))
-        return Record(self._input or "events", text)
+        """Return the record of a JSON text; of an event that is something else, as a string."""
+        input = self._input or "events"
+        if input == "text":
+            return Record(input, text)
+        try:
+            value = json.loads(text, parse_constant=lambda name: None)
+        except (ValueError, RecursionError) as error:
+            if input == "snapshots":
+                raise InvalidJSON(f"a snapshot is not JSON: {error}") from error
+            return Record(input, dumps(text))
+        return Record(input, dumps(value) if _CONSTANTS.search(text) else text)
 
 
 def _json(item: Any) -> str:
