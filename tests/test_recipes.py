@@ -246,6 +246,7 @@ def test_a_run_is_read_again(framework: str, tmp_path: Path) -> None:
                 assert response.status == 204  # the client of the AI SDK has this answer
 
 
+@hard
 def test_a_chat_of_the_ai_sdk(tmp_path: Path) -> None:
     message = {"role": "user", "parts": [{"type": "text", "text": "How is the weather?"}]}
     files = {"main.py": recipe("sse.md", "to_ai_sdk(stream)")}
@@ -255,6 +256,7 @@ def test_a_chat_of_the_ai_sdk(tmp_path: Path) -> None:
             assert upstream.exchanges[0].json["messages"] == MESSAGES
 
 
+@hard
 def test_an_event_source_is_closed(tmp_path: Path) -> None:
     blocks = read((ROOT / "docs" / "sse.md").read_text("utf8")).blocks
     [script] = [block.text for block in blocks if block.language == "js"]

@@ -15,7 +15,7 @@ import pytest
 
 from jsonrill_batch import Job
 from jsonrill_batch.output import Output, partitions
-from support import ROOT
+from support import ROOT, hard
 from support.markdown import read
 
 from . import logs
@@ -51,6 +51,7 @@ def test_a_recipe_runs(tmp_path: Path, module: str, output: str) -> None:
     assert output in done.stdout
 
 
+@hard
 def test_the_first_commands_run(tmp_path: Path) -> None:
     blocks = read((ROOT / "docs" / "batch.md").read_text("utf8")).blocks
     commands = next(item.text for item in blocks if item.language == "console").splitlines()
