@@ -181,7 +181,7 @@ def test_a_large_body_does_not_hold_up_others(server: Server, http: httpx2.Clien
     assert asyncio.run(work()) > 5
 
 
-def test_a_server_that_is_told_to_stop_lets_readers_resume(tmp_path: Path) -> None:
+def test_a_server_that_gets_a_stop_signal_lets_readers_resume(tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path}/x.db"
 
     async def read(server: Server, url: str) -> list[str]:

@@ -562,7 +562,7 @@ def test_a_store_that_fails_is_503_and_not_ready(
     asyncio.run(work())
 
 
-def test_a_full_disk_of_sqlite_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sqlite_reports_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jsonrill_server.server.HOLD", 0.1)
 
     async def work() -> None:

@@ -277,7 +277,7 @@ async def test_a_store_says_that_it_takes_writes(here: Store, there: Store) -> N
     await there.probe()
 
 
-def test_a_full_redis_says_so_and_is_still_read(
+def test_a_full_redis_is_reported_and_can_be_read(
     store_servers: StoreServers, tmp_path: Path
 ) -> None:
     async def work() -> None:

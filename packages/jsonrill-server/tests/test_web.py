@@ -227,7 +227,7 @@ def test_a_stop_ends_responses_and_tells_clients_that_do_not_resume() -> None:
     run("starlette", work, grace=0.5)
 
 
-def test_a_request_that_is_none_is_refused() -> None:
+def test_an_object_that_is_not_a_request_is_refused() -> None:
     with pytest.raises(TypeError, match="Starlette, FastAPI or Django"):
         asyncio.run(Runs().response(type("Request", (), {"method": "GET"})(), "k"))
     wsgi = type("Request", (), {"META": {}, "GET": {}, "method": "GET"})()

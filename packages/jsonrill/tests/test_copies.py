@@ -55,7 +55,7 @@ COPIES: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("how", COPIES)
 @pytest.mark.parametrize("name", STAGES)
-def test_a_copy_goes_on_or_is_refused(name: str, how: str) -> None:
+def test_a_copy_continues_or_is_refused(name: str, how: str) -> None:
     make, first, rest, shown = STAGES[name]
     plain = make()
     plain.feed(first)

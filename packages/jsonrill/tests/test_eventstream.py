@@ -69,7 +69,7 @@ def test_an_event_comes_with_its_blank_line_and_not_later() -> None:
     assert decoder.feed(b"\n") == []
 
 
-def test_where_to_go_on() -> None:
+def test_the_position_after_a_lost_connection() -> None:
     decoder = SSEDecoder()
     assert (decoder.last_event_id, decoder.retry) == ("", None)
     decoder.feed(b"id: 7\nretry: 300\n")

@@ -148,7 +148,7 @@ def test_a_number_that_no_double_holds_is_sent_as_text_alone(text: str, survives
     assert same(read.value, fragment.value) and read.text == text
 
 
-def test_a_number_larger_than_doubles_is_that_of_its_text() -> None:
+def test_a_number_larger_than_doubles_is_read_from_its_text() -> None:
     large = 10**400
     wire = {"path": "root", "kind": "CompleteNumber", "textValue": str(large), "value": large}
     assert Fragment.from_dict(wire).value == large

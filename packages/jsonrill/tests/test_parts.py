@@ -100,7 +100,7 @@ STREAMS: dict[str, list[Any]] = {
 @pytest.mark.parametrize("name", STREAMS)
 @given(data=st.data())
 @settings(max_examples=15)
-def test_each_part_is_complete_exactly_once_whatever_the_cutting(name: str, data: Any) -> None:
+def test_each_part_is_complete_exactly_once_for_any_cutting(name: str, data: Any) -> None:
     sent = "".join(f"data: {json.dumps(event)}\n\n" for event in STREAMS[name])
     pieces = at(data.draw(st.lists(st.integers(0, len(sent)), max_size=20)), sent)
     all_parts: list[Part] = []

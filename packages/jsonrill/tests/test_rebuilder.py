@@ -117,7 +117,7 @@ def test_a_fragment_out_of_place_is_refused_and_harms_nothing(text: str, data: A
         assert what == "left out" or same(rebuilder.value, json.loads(text))
 
 
-def test_a_stream_goes_on_after_a_refusal() -> None:
+def test_a_stream_continues_after_a_refusal() -> None:
     rebuilder = Rebuilder()
     with pytest.raises(FragmentError):
         rebuilder.feed([Fragment("StartArray"), Fragment("Key", (), None, "a")])
@@ -242,7 +242,7 @@ documents = st.recursive(
 
 @examples(100)
 @given(documents, st.booleans(), st.data())
-def test_the_dialect_is_read_whatever_its_paths_say(value: Any, early: bool, data: Any) -> None:
+def test_the_dialect_is_read_despite_wrong_paths(value: Any, early: bool, data: Any) -> None:
     juf = Juf(early)
     juf.write(value, "root", "root")
     juf.add("JsonComplete", "root", json.dumps(value))

@@ -36,7 +36,7 @@ def summary(all_parts: list[Part]) -> list[tuple[str, str]]:
         ("<b>Yes</b>", [("text", "<b>Yes</b>")]),
     ],
 )
-def test_a_text_is_divided_however_it_is_cut(text: str, expected: list[tuple[str, str]]) -> None:
+def test_a_text_is_divided_for_any_cutting(text: str, expected: list[tuple[str, str]]) -> None:
     for pieces in cuttings(text):
         assert summary([*parts(chunks(pieces))]) == expected
 

@@ -124,7 +124,7 @@ async def _async_none(n: int) -> None:
 # ---- what must never run ----
 
 
-def test_a_violation_never_runs_and_is_told_to_the_model() -> None:
+def test_a_violation_never_runs_and_is_reported_to_the_model() -> None:
     def weather(city: Annotated[str, Field(min_length=2)], unit: Literal["C", "F"] = "C") -> str:
         raise AssertionError("it ran")
 
@@ -142,7 +142,7 @@ def test_a_violation_never_runs_and_is_told_to_the_model() -> None:
             assert running.messages()[1]["content"]
 
 
-def test_broken_arguments_never_run_and_are_told_to_the_model() -> None:
+def test_broken_arguments_never_run_and_are_reported_to_the_model() -> None:
     parts, running = run([call(0, "t", '{"n":1,}'), END], {"t": _async_none})
     error = outcomes(parts)["call-0"].removeprefix("! ")
     assert error.endswith('; the arguments were: {"n":1,}')

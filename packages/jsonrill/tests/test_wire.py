@@ -179,7 +179,7 @@ def test_p12_a_receiver_at_n_has_the_value_of_the_sender_at_n(
 
 @examples(150)
 @given(text=TEXTS, data=st.data(), numbered=st.booleans())
-def test_p12_text_arrives_whole_however_it_is_cut(
+def test_p12_text_arrives_whole_for_any_cutting(
     text: str, data: st.DataObject, numbered: bool
 ) -> None:
     """However a text is cut, its value arrives, and what is complete does not change any more."""
@@ -403,7 +403,7 @@ def test_a_state_that_changes_or_moves_something_done_is_refused(
     assert sender.feed(state) is None
 
 
-def test_what_is_beside_something_done_may_change() -> None:
+def test_siblings_of_done_values_may_change() -> None:
     sender, receiver = Sender(), Receiver()
     receiver.feed(sender.feed({"steps": ["a", "b"], "n": 1}))
     receiver.feed(sender.feed({"steps": ["a", "b"], "n": 1}, done=["/steps/0"]))

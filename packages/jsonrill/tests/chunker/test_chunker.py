@@ -40,7 +40,7 @@ def test_case(case: dict[str, Any]) -> None:
     assert run([text.encode() for text in case["snapshots"]], **options) == case["chunks"]
 
 
-def test_a_copy_goes_on_at_any_snapshot() -> None:
+def test_a_copy_continues_at_any_snapshot() -> None:
     for case in CASES:
         chunker, written = Chunker(**case.get("options", {})), []
         for snapshot in case["snapshots"]:
@@ -117,7 +117,7 @@ def test_a_kept_revision_is_noted_once(name: str) -> None:
     assert json.loads(text + chunker.flush()) == json.loads(before[-1])
 
 
-def test_what_is_kept_does_not_change_and_all_else_goes_on() -> None:
+def test_kept_text_does_not_change_and_the_rest_continues() -> None:
     chunker = Chunker(on_revision="keep", verify=True)
     snapshots = [
         '{"a":"Hello"}',

@@ -331,7 +331,7 @@ def test_a_closed_stream_is_one_line(
     assert capsys.readouterr().err == f"jsonrill: standard {kind} is closed\n"
 
 
-def test_a_pipe_gets_utf8_whatever_the_locale() -> None:
+def test_a_pipe_gets_utf8_in_every_locale() -> None:
     env = {**ENV, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     env |= {"PYTHONIOENCODING": "latin-1"}
     stdin = '{"a": "é→😀"}'.encode()

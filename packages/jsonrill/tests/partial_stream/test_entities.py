@@ -69,7 +69,7 @@ def test_a_name_whose_key_holds_no_array_means_its_value(value: Any) -> None:
 
 
 @pytest.mark.parametrize("mode", ["ONE-BY-ONE", "REALTIME"])
-def test_a_number_beside_entities_counts_once_however_it_was_cut(mode: Mode) -> None:
+def test_a_number_outside_entities_counts_once_for_any_cutting(mode: Mode) -> None:
     """Showing a number that is still being read must not advance the index."""
     text = '{"a": [1234, true, {"b": 5678}, null, {"b": "x"}]}'
     for pieces in cuttings(text):
@@ -116,7 +116,7 @@ def test_patterns(pattern: str, expected: Any) -> None:
     assert [entity[:3] for entity in entities(COLORS, pattern)] == expected
 
 
-def test_a_pattern_that_ends_in_a_star_means_those_elements_whatever_they_are() -> None:
+def test_a_pattern_that_ends_in_a_star_selects_elements_of_any_type() -> None:
     text = '{"m": [[1, 2], [3]], "k": {"x": 1}}'
     assert [entity[2:] for entity in entities(text, "m[*]")] == [
         (("m", 0), [1, 2]),

@@ -214,7 +214,7 @@ def test_completed_lists_the_paths_that_became_complete() -> None:
     assert (error.status, error.completed) == ("ERROR", [("a",), ("b", 0)])
 
 
-def test_the_schema_of_an_array_and_a_root_that_is_none() -> None:
+def test_the_schema_of_an_array_and_a_root_that_is_not_one() -> None:
     [update] = run(['{"hex": "x"}'], "REALTIME", schema=list[Color])
     assert (update.status, update.index, update.data) == ("ERROR", 0, None)
     [update] = run(['{"hex": "x"}'], "REALTIME", schema=Color)

@@ -45,7 +45,7 @@ def test_each_of_ten_thousand_models_is_validated_as_it_completes_and_with_the_w
     assert len(CALLS) <= 3 * 10_000
 
 
-def test_a_look_does_not_grow_with_the_list_beside_it() -> None:
+def test_a_check_does_not_depend_on_lists_outside_the_open_path() -> None:
     def start(rows: int) -> Callable[[], object]:
         document = Document()
         document.feed(table(rows)[:-2])

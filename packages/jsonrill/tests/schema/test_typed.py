@@ -88,7 +88,7 @@ def test_the_example_of_the_documentation() -> None:
     ]
 
 
-def test_a_partial_is_an_instance_that_says_what_has_come() -> None:
+def test_a_partial_instance_knows_which_fields_have_come() -> None:
     trip = last(['{"title": "To'], Trip)
     assert isinstance(trip, Trip)
     assert is_partial(trip) and type(trip).__name__ == "Partial[Trip]"

@@ -97,7 +97,7 @@ def test_plain_text_has_only_its_text(pieces: list[Any], whole: str) -> None:
         assert facts(answer) == (None, None, whole)
 
 
-def test_a_second_stream_begins_anew() -> None:
+def test_an_answer_is_reset_by_a_second_stream() -> None:
     answer = Answer()
     for text in ("[1]", "[2]"):
         collect(jsonrill.values(text, answer=answer))

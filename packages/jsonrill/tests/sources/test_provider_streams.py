@@ -197,7 +197,7 @@ def test_text_after_complete_arguments_is_an_error() -> None:
 
 
 @sources
-def test_a_source_of_which_nothing_is_recognised_says_what_came(source: Source) -> None:
+def test_the_error_describes_an_unrecognised_source(source: Source) -> None:
     for count in (1, 31):
         values, error = collect(jsonrill.values(source([{"foo": 1, "bar": 2}] * count)))
         assert values == [] and type(error) is UnknownSource

@@ -309,7 +309,7 @@ def test_free_text() -> None:
     assert (update.call.status, update.call.args) == ("truncated", "SELECT")
 
 
-def test_a_result_is_attached_by_id_however_late() -> None:
+def test_a_late_result_is_attached_by_its_id() -> None:
     reader = Reader()
     call = reader.text("{}")
     reader.finish()
@@ -330,7 +330,7 @@ def test_a_result_proves_that_the_call_has_ended() -> None:
     assert (ended.status, answered.is_result, call.status) == ("complete", True, "complete")
 
 
-def test_a_response_that_is_announced_again_goes_on() -> None:
+def test_a_response_that_is_announced_again_continues() -> None:
     reader = Reader()
     call = reader.text('{"a":')
     reader.say(Begin("m"))
