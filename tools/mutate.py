@@ -48,6 +48,7 @@ JS_CHANGES: Final = (
 # Of processor time in one process, and on the clock.
 PROCESSOR_SECONDS: Final = 300
 SECONDS: Final = 1800
+FAILED: Final = re.compile(r"^(FAILED|ERROR|not ok|✖) .*", re.MULTILINE)
 
 
 class Mutation(NamedTuple):
@@ -133,7 +134,8 @@ def _limit_processor_time() -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (PROCESSOR_SECONDS, PROCESSOR_SECONDS))
 
 
-def is_noticed(mutation: Mutation, sources: str, tests: str) -> bool:
+def noticed_by(mutation: Mutation, sources: str, tests: str) -> str | None:
+    """Return the line that names the first test which fails with this change."""
     before = mutation.file.read_bytes()
     try:
         changed = before[: mutation.start] + mutation.text.encode() + before[mutation.end :]
@@ -144,14 +146,16 @@ def is_noticed(mutation: Mutation, sources: str, tests: str) -> bool:
                     command,
                     cwd=ROOT,
                     capture_output=True,
+                    text=True,
                     timeout=SECONDS,
                     preexec_fn=_limit_processor_time,
                 )
             except subprocess.TimeoutExpired:
-                return True
+                return "a time limit"
             if done.returncode:
-                return True
-        return False
+                failed = FAILED.search(done.stdout)
+                return failed.group() if failed else f"exit code {done.returncode}"
+        return None
     finally:
         mutation.file.write_bytes(before)
 
@@ -164,9 +168,9 @@ def main(part: str, count: int) -> None:
     every = [mutation for file in files for mutation in mutate(file)]
     survivors = 0
     for mutation in Random(seed).sample(every, count):
-        noticed = is_noticed(mutation, sources, tests)
-        print("noticed " if noticed else "SURVIVED", mutation, flush=True)
-        survivors += not noticed
+        shown, test = str(mutation), noticed_by(mutation, sources, tests)
+        print(f"{shown}: {test or 'SURVIVED'}", flush=True)
+        survivors += test is None
     print(f"{part}: {count - survivors} of {count} noticed, seed {seed}")
 
 
