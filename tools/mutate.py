@@ -120,14 +120,11 @@ def commands(file: Path, sources: str, tests: str) -> list[list[str]]:
     )
     near = [str(path) for path in found]
     if file.suffix == ".py":
-        run = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "2", "-p", "no:cacheprovider"]
-        return [[*run, *near], [*run, str(ROOT / tests)]] if near else [[*run, str(ROOT / tests)]]
-    every = [str(path) for path in sorted((ROOT / tests).glob("*.test.js"))]
-    return (
-        [["node", "--test", *near], ["node", "--test", *every]]
-        if near
-        else [["node", "--test", *every]]
-    )
+        run = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
+        every = [*run, "-n", "2", str(ROOT / tests)]
+        return [[*run, *near], every] if near else [every]
+    every = ["node", "--test", *map(str, sorted((ROOT / tests).glob("*.test.js")))]
+    return [["node", "--test", *near], every] if near else [every]
 
 
 def _limit_processor_time() -> None:
