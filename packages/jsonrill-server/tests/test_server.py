@@ -291,7 +291,8 @@ async def test_closing_with_an_error_and_cancelling_tell_readers(http: Http) -> 
 async def test_a_deleted_stream_is_gone_for_its_readers(http: Http) -> None:
     url = await created(http)
     reading = asyncio.create_task(events(http, url))
-    await asyncio.sleep(0.1)
+    while "jsonrill_readers 1.0" not in (await http.get("/metrics")).text:
+        await asyncio.sleep(0.01)
     await http.delete(url)
     [error, close] = await reading
     assert json.loads(error.data)["error"]["code"] == "GONE" and close.type == "CLOSE"

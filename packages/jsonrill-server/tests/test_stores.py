@@ -238,11 +238,14 @@ async def test_what_is_not_used_expires(here: Store, there: Store) -> None:
 async def test_readers_in_every_process_are_woken(here: Store, there: Store) -> None:
     head = await created(here)
     with here.signals.listen("k") as near, there.signals.listen("k") as far:
-        await asyncio.sleep(0.3)  # connections that announce changes are made meanwhile
-        for signal in (near, far):
-            signal.clear()
-        await here.append("k", head, 60, [b"a"])
         async with asyncio.timeout(5 * SLACK):
+            # Connections that announce changes may take a moment to open.
+            while not (near.is_set() and far.is_set()):
+                head = await here.append("k", head, 60, [b"a"])
+                await asyncio.sleep(0.02)
+            for signal in (near, far):
+                signal.clear()
+            await here.append("k", head, 60, [b"b"])
             for signal in (near, far):
                 await signal.wait()
     assert not here.signals.listening
