@@ -126,6 +126,20 @@ test("`keep` bounds how many ended messages are kept, and memory stays flat", ()
   assert.ok(known.filter((call) => call !== null).length <= 5);
 });
 
+test("text that is not JSON is bounded, too", () => {
+  const calls = new ToolCalls({ limits: { text: 10 } });
+  for (const function_args of ["{!", "x".repeat(9), "yyyy"]) {
+    calls.feed(update({ tool_call_id: "broken", index: 0, function_name: "f", function_args }));
+  }
+  assert.deepEqual([calls.get("broken").raw, calls.get("broken").error.code], ["{!yyyy", "INVALID_JSON"]);
+  const item = { type: "custom_tool_call", id: "i", call_id: "free", name: "shell", input: "" };
+  calls.feed({ type: "response.output_item.added", output_index: 0, item });
+  for (const delta of ["ls -la ", "and more"]) {
+    calls.feed({ type: "response.custom_tool_call_input.delta", output_index: 0, item_id: "i", delta });
+  }
+  assert.deepEqual([calls.get("free").raw, calls.get("free").error.code], ["ls -la ", "LIMIT_EXCEEDED"]);
+});
+
 test("calls beyond the limit end with an error that names it", () => {
   const calls = new ToolCalls();
   const feed = (index, fields) => calls.feed(update({ index, ...fields }));
