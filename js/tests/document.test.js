@@ -131,6 +131,8 @@ test("an error names what the grammar allows at its place", () => {
     ["1x", "expected the end of the text but got 'x' at character 1, in root"],
     ["[1 2", "expected ',' or ']' but got '2' at character 3, in root"],
     ["[trux", "expected 'true' but got 'x' at character 4, in root[0]"],
+    ['["\\x"]', "expected an escape but got 'x' at character 3, in root[0]"],
+    ['["\\u12g4"]', "expected a hexadecimal digit but got 'g' at character 6, in root[0]"],
     ["[1.]", "expected a digit but got ']' at character 3, in root[0]"],
   ]) {
     for (const cut of cuttings(text)) assert.equal(thrown(() => read(cut)).message, message);

@@ -75,10 +75,9 @@ def batch(
 
 
 def _table(counts: Counter[str]) -> Table:
-    names = ["streams", "complete", "cut", "invalid"]
-    names += sorted(name for name in counts if ": " in name)
+    details = sorted(name for name in counts if ": " in name)
     table = Table("", Column(justify="right"), show_header=False)
-    for name in names:
+    for name in ["streams", "complete", "cut", "invalid", *details]:
         table.add_row(name, f"{counts[name]:,}")
     table.add_row("seconds", f"{counts['milliseconds'] / 1000:,.1f}")
     return table

@@ -87,8 +87,7 @@ def partitions(inputs: Iterable[str | Path], size: int = SIZE) -> list[Partition
 
 
 def _files(item: str) -> list[str]:
-    is_pattern = not os.path.exists(item)
-    pattern = item if is_pattern else os.path.join(escape(item), "**")
+    pattern = os.path.join(escape(item), "**") if os.path.exists(item) else item
     paths = [item] if os.path.isfile(item) else glob(pattern, recursive=True)
     files = [os.path.abspath(path) for path in paths if os.path.isfile(path)]
     if not files:

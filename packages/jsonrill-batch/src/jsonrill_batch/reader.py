@@ -88,18 +88,20 @@ class Reader:
     def read(self, line: str | bytes) -> Row:
         """Return the row of a line."""
         job, answer, repairs = self._job, Answer(), list[Any]()
-        options = {"provider": job.provider, "repair": job.repair, "on_repair": repairs.append}
         row: Row = {"id": None, "status": "complete"}
         try:
             row["id"], stream = find_stream(line, job)
-            self._read_stream(stream, row, {**options, "answer": answer})
+            if not self._read_plain(stream, row):
+                options = {"repair": job.repair, "on_repair": repairs.append, "answer": answer}
+                self._read_stream(stream, row, {"provider": job.provider, **options})
         except JsonrillError as error:
             row.setdefault("error", error.to_dict())
             if job.kind == "values":
                 row["value"] = error.value
         except Exception as error:  # a mistake in a reader must not lose the other lines
-            message = f"{type(error).__name__}: {error}"
-            row["error"] = {"code": "READER_FAILED", "message": message}
+            row["error"] = {"code": "READER_FAILED", "message": f"{type(error).__name__}: {error}"}
+        if job.kind == "check":
+            row.pop("value", None)
         if "error" in row:
             is_cut = row["error"]["code"] == "TRUNCATED" or "reason" in row["error"]
             row["status"] = "cut" if is_cut else "invalid"
@@ -109,27 +111,27 @@ class Reader:
             row["usage"] = answer.usage
         return row
 
+    def _read_plain(self, stream: Stream, row: Row) -> bool:
+        """Read a small text that is valid as a whole, six times as fast as the library does."""
+        if self._job.kind not in ("values", "check") or not isinstance(stream, str):
+            return False
+        if _is_small(stream):
+            with suppress(ValueError):
+                value = _decode(stream)
+                row["value"] = value if self._schema is None else self._schema.validate(value)
+        return "value" in row
+
     def _read_stream(self, stream: Stream, row: Row, options: dict[str, Any]) -> None:
         """Add the job's result for a stream to a row."""
         match self._job.kind:
-            case "values":
-                row["value"] = self._read_value(stream, options)
-            case "check":
-                self._read_value(stream, options)
+            case "values" | "check":
+                row["value"] = loads(stream, self._schema, sse=_is_event_stream(stream), **options)
             case "updates":
                 self._read_updates(stream, row, options)
             case "calls":
                 self._read_calls(stream, row, options)
             case kind:
                 raise ValueError(f"a job is values, updates, check or calls, not {kind!r}")
-
-    def _read_value(self, stream: Stream, options: dict[str, Any]) -> Any:
-        # Most texts are valid as a whole, and the library takes six times as long for short ones.
-        if isinstance(stream, str) and _is_small(stream):
-            with suppress(ValueError):
-                value = _decode(stream)
-                return value if self._schema is None else self._schema.validate(value)
-        return loads(stream, self._schema, sse=_is_event_stream(stream), **options)
 
     def _read_updates(self, stream: Stream, row: Row, options: dict[str, Any]) -> None:
         job, mode = self._job, cast(Any, self._job.mode)
