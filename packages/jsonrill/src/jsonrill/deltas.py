@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
+from itertools import compress, count
 from marshal import dumps
 from math import isfinite
 from operator import eq, is_
@@ -137,17 +138,18 @@ def _unequal_keys(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
 
 def _compare_lists(old: list[Any], new: list[Any]) -> list[Operation]:
     front, back = _common_ends(old, new)
-    end = len(old) - back, len(new) - back
+    before, after = old[front : len(old) - back], new[front : len(new) - back]
     operations: list[Operation] = []
-    i = j = front
-    for match in [*_matches(old, new, front, *end), end]:
+    i = j = 0
+    for match in [*_matches(before, after), (len(before), len(after))]:
         while i < match[0] and j < match[1]:  # elements that changed
-            operations += _prefix(j, difference(old[i], new[j]))
+            operations += _prefix(front + j, difference(before[i], after[j]))
             i, j = i + 1, j + 1
-        if i == match[0] and j + 1 == match[1] == len(new):
-            operations.append(["set", f"/{j}", plain(new[j])])
-        elif i < match[0] or j < match[1]:
-            operations.append(["splice", "", j, match[0] - i, plain(new[j : match[1]])])
+        added = after[j : match[1]]
+        if i == match[0] and len(added) == 1 and front + match[1] == len(new):
+            operations.append(["set", f"/{front + j}", plain(added[0])])
+        elif i < match[0] or added:
+            operations.append(["splice", "", front + j, match[0] - i, plain(added)])
         i, j = match[0] + 1, match[1] + 1
     return operations
 
@@ -204,24 +206,23 @@ def _encode(value: Any) -> bytes:
         return dumps(plain(value), 2)
 
 
-def _matches(
-    old: list[Any], new: list[Any], front: int, old_end: int, new_end: int
-) -> list[tuple[int, int]]:
-    """Return pairs of indices of equal elements between the ends, increasing in both lists."""
-    if front in (old_end, new_end) or front + 1 == old_end == new_end:
+def _matches(old: list[Any], new: list[Any]) -> list[tuple[int, int]]:
+    """Return pairs of indices of equal elements, increasing in both lists."""
+    if not old or not new or len(old) == len(new) == 1:
         return []
-    before = [_encode(item) for item in old[front:old_end]]
-    after = [_encode(item) for item in new[front:new_end]]
-    in_place = [at for at, is_equal in enumerate(map(eq, before, after), front) if is_equal]
-    if 2 * len(in_place) >= max(len(before), len(after)):
-        return [(at, at) for at in in_place]
+    before, after = [*map(_encode, old)], [*map(_encode, new)]
+    # Most often elements changed in place, or one was inserted or removed.
+    shifts = [_shifted(before, after, i, j) for i, j in ((0, 0), (0, 1), (1, 0))]
+    pairs = max(shifts, key=len)
+    if 2 * len(pairs) >= max(len(before), len(after)):
+        return pairs
     # A patience diff: of the elements that both lists have, the longest run in the same order.
     indices: dict[bytes, list[int]] = {}
     for i in reversed(range(len(before))):
-        indices.setdefault(before[i], []).append(front + i)
+        indices.setdefault(before[i], []).append(i)
     tops = [-1]
     runs: list[Any] = [None]  # for each pile the longest run that ends there, as a linked list
-    for j, text in enumerate(after, front):
+    for j, text in enumerate(after):
         if found := indices.get(text):
             i = found.pop()
             pile = bisect_left(tops, i)
@@ -233,6 +234,11 @@ def _matches(
         run, pair = run
         pairs.append(pair)
     return pairs[::-1]
+
+
+def _shifted(old: list[bytes], new: list[bytes], i: int, j: int) -> list[tuple[int, int]]:
+    """Return the pairs that are equal if the lists are compared from these indices on."""
+    return [*compress(zip(count(i), count(j)), map(eq, old[i:], new[j:]))]
 
 
 # ---- pointers ----
