@@ -16,6 +16,7 @@ The modules are in the order in which data passes them. A module imports only th
     jsontext.py      writing JSON
     paths.py         paths, patterns, JSON Pointer
     errors.py        the error tree and the limits
+    eventstream.py   server-sent events: text ↔ events
     parse/           text → events, strict or repairing
     document.py      text → a value that grows: `Document`
     finder.py        values at places: what `select` and `updates` share
@@ -23,8 +24,11 @@ The modules are in the order in which data passes them. A module imports only th
     schema/          types and JSON Schemas
     partial_stream/  text → updates in five modes
     chunker/         snapshots → text
+    answer.py        what a caller may want to know about an answer: `Answer`
     providers/       a provider's events → statements
     toolcalls/       statements → tool calls that grow
+    answer_parts.py  statements → the parts of an answer; `thinking.py` finds `<think>` tags
+    messages.py      the turn that the next request sends back
     deltas.py        operations: the difference of two values, and its effect
     wire.py          the wire for growing JSON: `Sender`, `Receiver`
     pipeline.py      the contract of stages, and two stages in a row
@@ -35,8 +39,10 @@ The modules are in the order in which data passes them. A module imports only th
     selection.py     the stages of `select` and `text`: values and strings at a path
     streams.py       the public functions
     sending.py       `send` and `receive`
-    eventstream.py   server-sent events
+    tools.py         `run_tools`
+    dialects/        streams for other projects' clients
     starlette.py     a response that is an event stream
+    testing.py       simulated models for your tests
     cli/, demo/      the commands
 """
 
