@@ -85,9 +85,7 @@ class Splitter(Stage):
         # The text after a complete value, in which the next document may begin.
         self._rest = ""
 
-    def feed(self, piece: Any) -> Iterable[Any]:
-        if piece is None:
-            return ()  # in a list of deltas
+    def feed(self, piece: Any) -> Iterator[Any]:
         is_text = isinstance(piece, str)
         return self._pieces(piece if is_text else self._decoder.decode(piece), is_text)
 

@@ -52,24 +52,27 @@ def drive(
 ) -> Any:
     """Return a generator of the stage's output for a source, async if the source is async.
 
-    Without `in_blocks` a file is read by lines.
+    Without `in_blocks` a file is read by lines, and None is an element like others: in a list of
+    deltas it is no text.
     """
     opened = open_source(source, in_blocks=in_blocks)
     stage.open(opened)
     if opened.failure is not None:
         stage = Pipe(FailedResponse(*opened.failure), stage)
     if isinstance(opened.elements, AsyncIterable):
-        items = _drive_async(stage, opened)
+        items = _drive_async(stage, opened, skips_none=in_blocks)
         return items if pace is None else _pace_async(items, pace)
-    found = _drive(stage, opened)
+    found = _drive(stage, opened, skips_none=in_blocks)
     return found if pace is None else _pace(found, pace)
 
 
-def _drive(stage: Stage, source: Opened) -> Generator[Any]:
+def _drive(stage: Stage, source: Opened, skips_none: bool) -> Generator[Any]:
     elements = iter(source.elements)
     is_read = False
     try:
         for element in elements:
+            if element is None and skips_none:
+                continue
             yield from stage.feed(element)
             if stage.ended:
                 break
@@ -86,11 +89,13 @@ def _drive(stage: Stage, source: Opened) -> Generator[Any]:
             close_source(source.owner, elements)
 
 
-async def _drive_async(stage: Stage, source: Opened) -> AsyncGenerator[Any]:
+async def _drive_async(stage: Stage, source: Opened, skips_none: bool) -> AsyncGenerator[Any]:
     elements = aiter(source.elements)
     is_read = False
     try:
         async for element in elements:
+            if element is None and skips_none:
+                continue
             for item in stage.feed(element):
                 yield item
             if stage.ended:

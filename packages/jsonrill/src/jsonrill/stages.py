@@ -60,9 +60,7 @@ class TextReader(Stage):
         self._has_events = self._has_events or self._sse or is_lined
 
     def feed(self, element: Any) -> Iterable[Any]:
-        """Return the pieces of text in an element, which may be None in a list of deltas."""
-        if element is None:
-            return ()
+        """Return the pieces of text in an element."""
         self._decide(not isinstance(element, TEXT))
         if self.rest is not None:
             return self.rest.feed(element)
@@ -103,8 +101,6 @@ class Reading(Stage):
         self._room = _KEPT
 
     def feed(self, piece: Any) -> Sequence[Any]:
-        if piece is None:
-            return ()  # in a list of deltas
         try:
             found = self._reader.feed(piece)
         except BAD_TEXT as error:

@@ -364,3 +364,24 @@ def test_a_process_is_refused_and_its_stdout_is_a_source() -> None:
     with subprocess.Popen([sys.executable, "-c", ""], stdout=subprocess.PIPE) as process:
         with pytest.raises(TypeError, match="pass its stdout"):
             jsonrill.values(process)  # type: ignore[call-overload]
+
+
+def test_none_in_a_list_of_deltas_is_no_text() -> None:
+    deltas = [None, '{"a"', None, ": 1}", None]
+    assert list(jsonrill.values(deltas))[-1] == {"a": 1}
+    assert list(jsonrill.fragments(deltas)) == list(jsonrill.fragments('{"a": 1}'))
+    assert list(jsonrill.send(deltas)) == list(jsonrill.send(deltas[1::2]))
+    assert list(jsonrill.tool_calls(deltas[::4])) == []  # only None
+
+
+def test_a_lone_surrogate_before_any_event_is_no_event() -> None:
+    with pytest.raises(jsonrill.errors.UnknownSource):
+        list(jsonrill.tool_calls(["\ud800"]))
+
+
+def test_a_number_that_may_have_no_digit_passes_its_limit() -> None:
+    for repair in (False, True):
+        with pytest.raises(jsonrill.LimitExceeded):
+            jsonrill.loads(
+                "12", {"type": "number"}, limits=jsonrill.Limits(number=0), repair=repair
+            )

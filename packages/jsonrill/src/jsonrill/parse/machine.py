@@ -648,7 +648,7 @@ class Machine(Tokens):
     def pending_text(self) -> str | None:
         """The text of the number or literal that is being read, else None."""
         if self._state == DIGITS:
-            return self._token_text
+            return self._token_text or None  # empty if no digit is allowed
         if self._state <= FIRST_ELEMENT and self._held[:1].isalpha():
             return self._held
         return None

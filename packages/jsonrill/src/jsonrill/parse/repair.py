@@ -131,7 +131,7 @@ class RepairMachine(Tokens):
     def pending_text(self) -> str | None:
         """The text of the number or literal that is being read, else None."""
         if self._state == DIGITS:
-            return self._token_text if self._token_text != "-" else None  # perhaps an infinity
+            return self._token_text if self._token_text not in ("", "-") else None  # an infinity?
         is_literal = self._state <= FIRST_ELEMENT and self._held[:1] in ("t", "f", "n")
         return self._held if is_literal else None
 

@@ -136,7 +136,7 @@ class PartialStream:
         )
         self._data, self._delta = send != "delta", send != "data"
         # A number that is cut off may be dropped by that repair: it is shown when it is complete.
-        rules = rule_names(options.get("repair") or False)
+        rules = rule_names(options.get("repair", False))
         options["repair"] = rules
         self._numbers = partial_numbers and "cut-off" not in rules
         self._literals = early_literals

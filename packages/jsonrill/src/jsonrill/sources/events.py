@@ -49,7 +49,7 @@ class EventText:
         self._rest += piece if isinstance(piece, str) else self._utf8.decode(piece)
         if not self._is_decided:
             beginning = self._rest.lstrip("\ufeff \t\r\n")
-            if looks_like_events(beginning[:_LONGEST_FIELD].encode()):
+            if looks_like_events(beginning[:_LONGEST_FIELD].encode("utf-8", "replace")):
                 self._decoder = SSEDecoder()
                 return self._data(self._decoder.feed(self._rest))
             self._is_decided = len(beginning) >= _LONGEST_FIELD or beginning.startswith("{")
@@ -105,8 +105,6 @@ class EventReader(Stage):
 
     def feed(self, element: Any) -> Iterable[Any]:
         """Return the events that are complete with this element."""
-        if element is None:
-            return ()
         if not isinstance(element, TEXT):
             return (element,) if self._reader is None else self._checked((element,))
         if self._text is None:
