@@ -189,6 +189,8 @@ test("whatever holds the events, the text is the same", async () => {
     body(tiny),
   );
   sources.push(events.map((event) => ({ type: "message", data: JSON.stringify(event), id: "", hasId: false })));
+  // An unusual first line, which only the media type explains.
+  sources.push(new Response(`x: 1\n${sse(events)}`, { headers: { "content-type": "text/event-stream" } }));
   sources.push(sse(events).trimEnd()); // the last event counts without its blank line
   for (const source of sources) {
     const { items, error } = await all(content(source));
@@ -258,6 +260,27 @@ test("field names in camelCase, and events in an envelope", async () => {
   ];
   const last = (await all(toolCalls(events))).items.at(-1);
   assert.deepEqual([last.name, last.args, last.status], ["f", { a: 1 }, "complete"]);
+});
+
+test("a call that the provider runs itself is `hosted`", async () => {
+  const block = (type) => ({ type: "content_block_start", index: 0, content_block: { type, id: "a", name: "f", input: {} } });
+  const item = (type) => ({
+    type: "response.output_item.added",
+    output_index: 0,
+    item: { type, id: "a", name: "f", arguments: "" },
+  });
+  const input = (providerExecuted) => ({ type: "tool-input-start", toolCallId: "a", toolName: "f", providerExecuted });
+  for (const [event, hosted] of [
+    [block("server_tool_use"), true],
+    [block("tool_use"), false],
+    [item("mcp_call"), true],
+    [item("function_call"), false],
+    [input(true), true],
+    [input(undefined), false],
+  ]) {
+    const { items } = await all(toolCalls([event]));
+    assert.equal(items.at(-1).hosted, hosted, JSON.stringify(event));
+  }
 });
 
 test("a call whose input the AI SDK refuses is in error", async () => {

@@ -7,7 +7,7 @@ import { test } from "node:test";
 
 import { FieldNotFound, InvalidJSON, InvalidSchema, SourceFailed, Truncated, UnknownSource, fields } from "../src/index.js";
 import { fragments, partial, select, states, text, values } from "../src/index.js";
-import { cases, cuttings, frozen, hard, pause } from "./support.js";
+import { cases, cuttings, frozen, hard } from "./support.js";
 
 const TEXT =
   '{"title": "Tea", "items": [{"summary": "a1", "n": 1}, {"summary": "", "n": null},' +
@@ -173,24 +173,33 @@ test("values, live: one object", async () => {
   assert.equal(seen.size, 1);
 });
 
-test("values: at most one copy per 16 ms, the last one always, also before the source goes on", async () => {
+test("values: at most one copy per 16 ms, the last one always, also before the source goes on", async (context) => {
+  let now = 0;
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  context.mock.method(performance, "now", () => now);
   assert.deepEqual(await good(values(by(2, TEXT))), [{}, FINAL]);
   const seen = [];
-  let resume;
+  const stalled = {};
+  stalled.begun = new Promise((resolve) => (stalled.begin = resolve));
   async function* stalling() {
     yield '["a';
     yield "b";
     yield "c";
-    await new Promise((resolve) => (resume = resolve));
+    stalled.begin();
+    await new Promise((resolve) => (stalled.resume = resolve));
     yield '", 1';
     throw new RangeError("lost");
   }
   const reading = (async () => {
     for await (const value of values(stalling())) seen.push(value);
   })();
-  await pause(40);
+  await stalled.begun;
+  assert.deepEqual(seen, [["a"]]);
+  now = 16;
+  context.mock.timers.tick(16);
+  await new Promise(setImmediate);
   assert.deepEqual(seen, [["a"], ["abc"]]);
-  resume();
+  stalled.resume();
   await assert.rejects(reading, RangeError);
   assert.deepEqual(seen, [["a"], ["abc"]]);
 });
