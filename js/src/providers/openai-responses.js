@@ -32,13 +32,15 @@ export function accepts(event) {
 /** Return a translation of events. It remembers which texts were streamed: their items repeat them. */
 export function translation() {
   const blocks = new Set();
-  return (/** @type {Fields} */ event) =>
-    translate(event).filter((statement) => {
+  return (/** @type {Fields} */ event) => {
+    if (event.type === "response.created") blocks.clear();
+    return translate(event).filter((statement) => {
       if (statement.kind !== "text") return true;
       const isRepeated = statement.ends && blocks.has(statement.block);
       blocks.add(statement.block);
       return !isRepeated;
     });
+  };
 }
 
 /**

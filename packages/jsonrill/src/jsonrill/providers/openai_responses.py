@@ -36,6 +36,8 @@ class Translation:
         self._blocks: set[int | None] = set()
 
     def __call__(self, event: dict[str, Any]) -> list[Statement]:
+        if event.get("type") == "response.created":
+            self._blocks.clear()
         statements: list[Statement] = []
         for statement in translate(event):
             if isinstance(statement, Text):
