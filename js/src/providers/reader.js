@@ -116,8 +116,9 @@ export class Reader {
  * @param {Fields} event
  * @returns {Statement[]}
  */
-function onlyErrors({ error }) {
-  return isObject(error) ? [failed(error)] : [];
+function onlyErrors(event) {
+  const error = event.error || (event.type === "error" ? event : null);
+  return isObject(error) || typeof error === "string" ? [failed(error)] : [];
 }
 
 /** Return the name of the provider that this event is from; null if it is not known. @param {Fields} event */

@@ -162,6 +162,8 @@ def test_anything_else_from_a_function_is_a_type_error(returned: Any) -> None:
     "event, message",
     [
         ({"throttlingException": {"message": "slow down"}}, "slow down"),
+        ({"type": "error", "code": "rate_limit", "message": "slow down"}, "slow down"),
+        ({"error": "the model is not found"}, "the model is not found"),
         (
             {"candidates": [{"finishReason": "MALFORMED_FUNCTION_CALL", "finishMessage": "f(x"}]},
             "f\\(x",

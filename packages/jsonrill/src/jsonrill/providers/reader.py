@@ -90,8 +90,8 @@ def _known(name: Any) -> str:
 
 
 def _only_errors(event: dict[str, Any]) -> Sequence[Statement]:
-    error = event.get("error")
-    return [failed(error)] if isinstance(error, dict) else ()
+    error = event.get("error") or (event if event.get("type") == "error" else None)
+    return [failed(error)] if isinstance(error, dict | str) else ()
 
 
 # ---- functions of users ----
