@@ -14,6 +14,7 @@ import pytest
 from stores import KINDS, StoreServers
 
 from jsonrill_server.log import (
+    FORMAT,
     Fenced,
     Head,
     Lost,
@@ -21,6 +22,7 @@ from jsonrill_server.log import (
     Row,
     State,
     Store,
+    StoreError,
     StoreFull,
     Write,
     open_store,
@@ -278,6 +280,23 @@ async def test_writers_of_one_log_never_mix(here: Store, there: Store) -> None:
 async def test_a_store_says_that_it_takes_writes(here: Store, there: Store) -> None:
     await here.probe()
     await there.probe()
+
+
+def test_a_store_of_another_format_is_refused_with_the_remedy(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def work() -> None:
+        async with opened(url):
+            pass
+        monkeypatch.setattr("jsonrill_server.log.FORMAT", FORMAT + 1)
+        store = open_store(url)
+        message = f"format {FORMAT} and not {FORMAT + 1}: (use another database|name another file)"
+        with pytest.raises(StoreError, match=message):
+            await store.open()
+        await store.close()
+
+    if url != "memory:":
+        asyncio.run(work())
 
 
 def test_a_full_redis_is_reported_and_can_be_read(
