@@ -189,11 +189,11 @@ class Replay:
                 break
         return events
 
-    async def advance(self) -> None:
-        """Wait until there may be more events."""
+    async def advance(self, seconds: float) -> None:
+        """Wait until there may be more events, or until the seconds are over."""
         if self._step is None:  # a task of its own: the reader that begins it may leave
             self._step = asyncio.create_task(self._advance())
-        await self._has_moved.wait()
+        await wait_for(self._has_moved, seconds)
 
     async def _advance(self) -> None:
         while self._size > TAIL_BYTES and len(self._events) > 1:
@@ -261,9 +261,10 @@ class Replay:
 class Replays:
     """The replays of a process. Readers who want the same of one log share the furthest one."""
 
-    def __init__(self, store: Store, idle: Idle) -> None:
+    def __init__(self, store: Store, idle: Idle, tick: float) -> None:
         self._store = store
         self._idle = idle
+        self._tick = tick
         self._shared: dict[tuple[str, str, str], Replay] = {}
         self._slots = asyncio.Semaphore(SLOTS)
 
@@ -275,7 +276,10 @@ class Replays:
         options: Options,
         lease: float,
     ) -> AsyncGenerator[bytes]:
-        """Yield the events after a position, to the end; StoreUnavailable if the store is down."""
+        """Yield the events after a position, to the end; StoreUnavailable if the store is down.
+
+        In a silence, empty bytes come every `tick` seconds.
+        """
         if position.version != VERSION:
             yield encode_event("[RESTART]", event="RESTART")
             position = Position()
@@ -301,7 +305,8 @@ class Replays:
                     elif self._share(name, replay) is not replay:
                         break
                     else:
-                        await replay.advance()
+                        await replay.advance(self._tick)
+                        yield b""
             finally:
                 replay.readers -= 1
                 if not replay.readers:

@@ -82,7 +82,8 @@ class Runs:
         self.limits = Limits(**limits)
         self.store = open_store(store) if isinstance(store, str) else store
         self.lifecycle = Lifecycle(self.store, sources, on_end, lease, takeover, self.limits)
-        self.replays = Replays(self.store, self.lifecycle.attend)
+        tick = min(1.0, self.limits.heartbeat / 2)
+        self.replays = Replays(self.store, self.lifecycle.attend, tick)
         self.readers = 0
         self.is_stopping = False
         self._loop: asyncio.AbstractEventLoop | None = None

@@ -108,7 +108,7 @@ class EventResponse(Response):
         self._work = work
         # Clients that resume need no word about an end that is not the stream's.
         self._resumes = resumes or work.closes
-        self._tick = min(1.0, runs.limits.heartbeat / 2, runs.limits.send_timeout / 2)
+        self._tick = min(1.0, runs.limits.send_timeout / 2)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         clock = asyncio.get_running_loop().time
@@ -153,23 +153,14 @@ class EventResponse(Response):
             yield b": open\n"
             if self._work.closes:  # not the same for all, or they would come back together
                 yield b"retry: %d\n" % (limits.retry * random.uniform(0.75, 1.25))
-            while True:
-                coming = asyncio.ensure_future(anext(self._source, b""))
-                due = clock() + limits.heartbeat
-                try:
-                    while not coming.done():
-                        if self._runs.is_stopping:
-                            yield self._interruption(STOPPED)
-                            return
-                        if clock() >= due:
-                            yield HEARTBEAT
-                            due = clock() + limits.heartbeat
-                        await asyncio.wait({coming}, timeout=self._tick)
-                finally:
-                    await cancel(coming)
-                if not (data := coming.result()):
+            due = clock() + limits.heartbeat
+            async for data in self._source:
+                if self._runs.is_stopping:
+                    yield self._interruption(STOPPED)
                     return
-                yield data
+                if data or clock() >= due:
+                    yield data or HEARTBEAT
+                    due = clock() + limits.heartbeat
         except StoreUnavailable:
             yield self._interruption(UNAVAILABLE)
         finally:
