@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn, Unpack
+from typing import Any, Unpack
 
 from ..document import ValueBuilder
 from ..errors import CutShort, InvalidJSON, LimitExceeded, refuse_copy
@@ -21,8 +21,7 @@ class SchemaDocument:
     and the errors of the text have the last good value as `value`.
     """
 
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        refuse_copy(self)
+    __copy__ = __deepcopy__ = __reduce_ex__ = refuse_copy
 
     def __init__(self, schema: Any, zeros: bool = False, **options: Unpack[ParseOptions]) -> None:
         self.schema = Schema(schema, zeros=zeros)

@@ -122,7 +122,9 @@ class JsonNode(Node):
             if not self._validator.is_valid(value):
                 raise _explain(next(iter(self._validator.iter_errors(value))), name)
         except UnicodeEncodeError:
-            self.judge(_without_surrogates(value), name)
+            # Lone surrogates have no UTF-8 form.
+            text = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+            self.judge(json.loads(text), name)
         except (ValueError, RecursionError) as error:
             raise Refused("depth", f"{_MASK} cannot be validated: {error}") from None
         return value
@@ -161,8 +163,3 @@ def _explain(error: Any, name: str) -> Refused:
 
 def _refuse_fetch(uri: str) -> Any:
     raise ValueError("nothing is fetched")
-
-
-def _without_surrogates(value: Any) -> Any:
-    """Return the value with `?` for lone surrogates, which have no UTF-8 form."""
-    return json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))

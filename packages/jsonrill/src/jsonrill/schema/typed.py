@@ -205,14 +205,13 @@ class TypedNode(Node):
             return ABSENT
 
     def show(self, value: Any) -> Any:
-        shown = ABSENT if self.is_hidden else self.shape(value)
-        if shown is ABSENT or self.partial_root is None:
-            return shown
-        return partial_instance(self.partial_root, {"root": shown}, {"root"}, {})
+        if self.is_hidden:
+            return ABSENT
+        return value if self.partial_root is None else self.as_root(value)
 
-    def shape(self, value: Any) -> Any:
-        """Return what is shown inside the root model around this type, if there is one."""
-        return value
+    def as_root(self, shown: Any) -> Any:
+        """Return a partial instance of the root model around this type."""
+        return partial_instance(self.partial_root, {"root": shown}, {"root"}, {})
 
     def zero(self) -> Any:
         return _PYTHON.get(self.inner["type"], type(None))()
@@ -311,13 +310,17 @@ class Fields(TypedNode):
                 return self.is_quiet
         return True
 
-    def shape(self, value: Any) -> Any:
-        extra = {key: value[key] for key in value if key not in self._names}
-        come = {self._names[key]: value[key] for key in value if key in self._names}
+    def show(self, value: Any) -> Any:
+        if self.is_hidden:
+            return ABSENT
+        names = self._names
+        come = {names[key]: value[key] for key in value if key in names}
+        extra = {} if self._extra is UNKNOWN else {k: value[k] for k in value if k not in names}
         if self.partial is None:
             return {**come, **extra}
         members = {it: come[it] if it in come else self._missing(it) for it in self._fields}
-        return partial_instance(self.partial, members, set(come), extra)
+        shown = partial_instance(self.partial, members, set(come), extra)
+        return shown if self.partial_root is None else self.as_root(shown)
 
     def _missing(self, name: str) -> Any:
         """Return the value of a field that has not come: its default, else None, or a zero."""
@@ -385,7 +388,7 @@ class Union(TypedNode):
         is_tag = step == self._tag and all(isinstance(tag, str) for tag in self._tags)
         return Node({"string"}, sorted(self._tags), "union_tag_invalid") if is_tag else UNKNOWN
 
-    def shape(self, value: Any) -> Any:
+    def show(self, value: Any) -> Any:
         node = self.choose(value, None)
         return ABSENT if node is self else node.show(value)
 
@@ -506,14 +509,14 @@ def partial_class(cls: Any) -> Any:
 def partial_instance(cls: Any, members: Core, names: set[str], extra: Core) -> Any:
     """Return an instance of a partial class; `names` are the fields that have come."""
     instance = object.__new__(cls)
-    if issubclass(cls, PartialModel):
-        private = {name: it.get_default() for name, it in cls.__private_attributes__.items()}
-        members = {
-            "__dict__": members,
-            "__pydantic_fields_set__": names,
-            "__pydantic_extra__": extra or None,
-            "__pydantic_private__": private or None,
-        }
-    for name, value in members.items():
-        object.__setattr__(instance, name, value)
+    put = object.__setattr__
+    if not issubclass(cls, PartialModel):
+        for name, value in members.items():
+            put(instance, name, value)
+        return instance
+    private = {name: it.get_default() for name, it in cls.__private_attributes__.items()} or None
+    put(instance, "__dict__", members)
+    put(instance, "__pydantic_fields_set__", names)
+    put(instance, "__pydantic_extra__", extra or None)
+    put(instance, "__pydantic_private__", private)
     return instance
