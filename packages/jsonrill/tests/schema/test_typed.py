@@ -12,6 +12,7 @@ from datetime import date
 from decimal import Decimal
 from enum import Enum
 from typing import Annotated, Any, Generic, Literal, TypeVar
+from uuid import UUID
 
 import pytest
 from pydantic import (
@@ -488,6 +489,14 @@ def test_fields_are_yielded_when_they_are_complete() -> None:
         for name, value in fields(['{"title": "To", "stops": [5'], Trip):
             seen.append((name, value))
     assert seen == [("title", "To")]
+
+
+def test_each_field_of_a_dict_is_yielded_once() -> None:
+    for schema in (dict[UUID, int], RootModel[dict[str, int]]):
+        text = json.dumps({str(UUID(int=1)): 1, str(UUID(int=2)): 2})
+        expected: Any = TypeAdapter(schema).validate_json(text)
+        items = list(getattr(expected, "root", expected).items())
+        assert list(fields([text], schema)) == list(fields(list(text), schema)) == items
 
 
 def test_select_yields_instances() -> None:

@@ -66,9 +66,10 @@ class Schema:
 
     def fields_of(self, value: Any, plain: Any) -> list[tuple[str, Any]]:
         """Return the fields that a complete value was given, by name; `plain` is its JSON value."""
+        value = value.root if getattr(value, "__pydantic_root_model__", False) else value
         if isinstance(value, dict):
             return list(value.items())
-        if not isinstance(plain, dict) or getattr(value, "__pydantic_root_model__", False):
+        if not isinstance(plain, dict):
             return []
         names = self.node.choose(plain, None).field_names(plain).values()
         present = dict.fromkeys([*names, *sorted(getattr(value, "model_fields_set", ()))])

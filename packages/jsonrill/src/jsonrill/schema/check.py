@@ -348,8 +348,6 @@ class Check:
     def close(self, value: Any) -> Any:
         """Return what the complete value becomes."""
         self._frames = []
-        self._shown = ABSENT
-        self.changed = True
         try:
             return self._node.close(value)
         except Refused as refused:
@@ -367,11 +365,11 @@ class Check:
 
     def fields(self) -> list[tuple[str, Any]]:
         """Return the complete fields of the root object, by name."""
-        if not self._frames or type(self._frames[0].shown) is not dict:
+        frame = self._frames[0] if self._frames else None
+        if frame is None or type(frame.shown) is not dict or frame.show(ABSENT) is ABSENT:
             return []
-        shown = self._frames[0].shown
-        names = self._frames[0].node.field_names(shown)
-        return [(name, shown[key]) for key, name in names.items()]
+        names = frame.node.field_names(frame.shown)
+        return [(name, frame.shown[key]) for key, name in names.items()]
 
     def before(self, value: Any, path: Path) -> tuple[Any, Any]:
         """Return what was good before the refused part at `path`: plain, and as a partial value.
