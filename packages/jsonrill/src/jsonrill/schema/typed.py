@@ -292,6 +292,8 @@ class Fields(TypedNode):
             for rank, path in enumerate(_paths(name, field, self.config)):
                 is_sure = rank == 0 and len(path) == 1 and path[0] not in self._names
                 self._names[path[0]] = name if is_sure and field.get("init", True) else None
+        # True if the keys are the names of the fields.
+        self._is_direct = extra != "allow" and all(it == self._names[it] for it in self._names)
 
     def child(self, step: str | int) -> Node:
         name = self._names.get(step)
@@ -314,7 +316,7 @@ class Fields(TypedNode):
         if self.is_hidden:
             return ABSENT
         names = self._names
-        come = {names[key]: value[key] for key in value if key in names}
+        come = value if self._is_direct else {names[k]: value[k] for k in value if k in names}
         extra = {} if self._extra is UNKNOWN else {k: value[k] for k in value if k not in names}
         if self.partial is None:
             return {**come, **extra}
@@ -514,9 +516,9 @@ def partial_instance(cls: Any, members: Core, names: set[str], extra: Core) -> A
         for name, value in members.items():
             put(instance, name, value)
         return instance
-    private = {name: it.get_default() for name, it in cls.__private_attributes__.items()} or None
+    private = cls.__private_attributes__
     put(instance, "__dict__", members)
     put(instance, "__pydantic_fields_set__", names)
     put(instance, "__pydantic_extra__", extra or None)
-    put(instance, "__pydantic_private__", private)
+    put(instance, "__pydantic_private__", {it: private[it].get_default() for it in private} or None)
     return instance
