@@ -23,47 +23,36 @@ export function accepts({ choices }) {
 }
 
 /**
- * Return a translation of chunks. It remembers their ids, to see whether they name responses: an id that has not
- * come before begins a response, unless its chunk can only continue one. From then on such ids are ignored, until one
- * of them comes again.
+ * Return a translation of chunks. It remembers to which response the chunks of an id belong: an id that has not come
+ * before begins a response, unless its chunk can only continue one. From then on all new ids belong to the current
+ * response, until it ends.
  */
 export function translation() {
-  /** The last id, and the response that its chunk belongs to. @type {string | null} */
-  let last = null;
-  /** @type {string | null} */
+  /** @type {Map<string, string>} */
+  const responses = new Map();
+  /** The response of the last chunk; null after its end if ids are changing. @type {string | null} */
   let message = null;
-  const seen = new Set();
   let isChanging = false;
-  let hasEnded = false;
 
   /**
-   * @param {string | null} id
+   * @param {string} id
    * @param {Fields} event
    */
-  function response(id, event) {
-    if (id === null) return null;
-    if (seen.has(id)) {
-      isChanging = false;
-      return id;
-    }
-    if (seen.size === MOST_IDS) seen.clear();
-    seen.add(id);
-    if (message === null || hasEnded) {
-      hasEnded = false;
-      return id;
-    }
-    isChanging ||= continues(event);
-    return isChanging ? message : id;
+  function add(id, event) {
+    if (responses.size === MOST_IDS) responses.clear();
+    if (message !== null) isChanging ||= continues(event);
+    responses.set(id, message !== null && isChanging ? message : id);
   }
 
   return (/** @type {Fields} */ event) => {
     const wasChanging = isChanging;
     const id = asId(event, "id");
-    if (id !== last) [last, message] = [id, response(id, event)];
+    if (id !== null && !responses.has(id)) add(id, event);
+    message = id === null ? null : (responses.get(id) ?? null);
     const statements = translate(event, message);
     for (const statement of statements) {
       if (!isChanging || statement.kind !== "finish") continue;
-      hasEnded = true;
+      message = null;
       // Earlier calls may have been assigned to other responses.
       if (!wasChanging) statement.message = statement.choice = null;
     }

@@ -29,48 +29,39 @@ def accepts(event: dict[str, Any]) -> bool:
 
 
 class Translation:
-    """Translates chunks; remembers their ids, to see whether they name responses.
+    """Translates chunks; remembers to which response the chunks of an id belong.
 
     An id that has not come before begins a response, unless its chunk can only continue one. From
-    then on such ids are ignored, until one of them comes again.
+    then on all new ids belong to the current response, until it ends.
     """
 
     def __init__(self) -> None:
-        # The last id, and the response that its chunk belongs to.
-        self._id: str | None = None
+        self._responses: dict[str, str] = {}
+        # The response of the last chunk; None after its end if ids are changing.
         self._message: str | None = None
-        self._seen: set[str] = set()
         self._is_changing = False
-        self._has_ended = False
 
     def __call__(self, event: dict[str, Any]) -> list[Statement]:
         id, was_changing = as_id(event, "id"), self._is_changing
-        if id != self._id:
-            self._id, self._message = id, self._response(id, event)
+        if id is not None and id not in self._responses:
+            self._add(id, event)
+        self._message = None if id is None else self._responses[id]
         statements = translate(event, self._message)
-        if self._is_changing:
-            for finish in statements:
-                if isinstance(finish, Finish):
-                    self._has_ended = True
-                    if not was_changing:
-                        # Earlier calls may have been assigned to other responses.
-                        finish.message = finish.choice = None
+        for finish in statements if self._is_changing else ():
+            if isinstance(finish, Finish):
+                self._message = None
+                if not was_changing:
+                    # Earlier calls may have been assigned to other responses.
+                    finish.message = finish.choice = None
         return statements
 
-    def _response(self, id: str | None, event: dict[str, Any]) -> str | None:
-        if id is None:
-            return None
-        if id in self._seen:
-            self._is_changing = False
-            return id
-        if len(self._seen) == _MOST:
-            self._seen.clear()
-        self._seen.add(id)
-        if self._message is None or self._has_ended:
-            self._has_ended = False
-            return id
-        self._is_changing = self._is_changing or _continues(event)
-        return self._message if self._is_changing else id
+    def _add(self, id: str, event: dict[str, Any]) -> None:
+        if len(self._responses) == _MOST:
+            self._responses.clear()
+        known = self._message
+        if known is not None:
+            self._is_changing = self._is_changing or _continues(event)
+        self._responses[id] = known if known is not None and self._is_changing else id
 
 
 def _continues(event: dict[str, Any]) -> bool:
