@@ -32,7 +32,8 @@ Operation = list[Any]
 _MIN_KEPT: Final = 24
 # Objects with more members are compared by their ends first.
 _SMALL_OBJECT: Final = 16
-_JSON_TYPES: Final = frozenset({dict, list, str, int, float, bool, type(None), type(ABSENT)})
+_ATOMS: Final = frozenset({int, float, bool, type(None)})
+_JSON_TYPES: Final = _ATOMS | {dict, list, str, type(ABSENT)}
 _INDEX: Final = re.compile("0|[1-9][0-9]{0,15}")
 _BAD_ESCAPE: Final = re.compile("~(?![01])")
 _PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
@@ -142,7 +143,8 @@ def _compare_lists(old: list[Any], new: list[Any]) -> list[Operation]:
     operations: list[Operation] = []
     i = j = 0
     for match in [*_matches(before, after), (len(before), len(after))]:
-        while i < match[0] and j < match[1]:  # elements that changed
+        is_replaced = match[1] - j > 1 and _are_atoms(after[j : match[1]])
+        while i < match[0] and j < match[1] and not is_replaced:
             operations += _prefix(front + j, difference(before[i], after[j]))
             i, j = i + 1, j + 1
         added = after[j : match[1]]
@@ -216,6 +218,8 @@ def _matches(old: list[Any], new: list[Any]) -> list[tuple[int, int]]:
     pairs = max(shifts, key=len)
     if 2 * len(pairs) >= max(len(before), len(after)):
         return pairs
+    if _are_atoms(new):
+        return []
     # A patience diff: of the elements that both lists have, the longest run in the same order.
     indices: dict[bytes, list[int]] = {}
     for i in reversed(range(len(before))):
@@ -234,6 +238,11 @@ def _matches(old: list[Any], new: list[Any]) -> list[tuple[int, int]]:
         run, pair = run
         pairs.append(pair)
     return pairs[::-1]
+
+
+def _are_atoms(items: list[Any]) -> bool:
+    """Return whether these are numbers and literals, of which no part can stay as it is."""
+    return _ATOMS.issuperset(map(type, items))
 
 
 def _shifted(old: list[bytes], new: list[bytes], i: int, j: int) -> list[tuple[int, int]]:
