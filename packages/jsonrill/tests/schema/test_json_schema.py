@@ -83,6 +83,20 @@ def test_values_are_plain() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("keys", "allowed"),
+    [
+        ([], "none is allowed"),
+        (["a"], 'allowed is "a"'),
+        (["a", "c"], 'allowed are "a", "c"'),
+    ],
+)
+def test_the_message_lists_the_keys_that_are_allowed(keys: list[str], allowed: str) -> None:
+    schema = {"properties": dict.fromkeys(keys, {}), "additionalProperties": False}
+    message = outcome(['{"b": 1}'], schema)[5]
+    assert message.startswith(f'the key "b" is not allowed: {allowed} (')
+
+
 def test_the_message_lists_what_is_allowed() -> None:
     message = outcome(['{"age": 1, "color": "gray"}'], SCHEMA)[5]
     assert message == (
