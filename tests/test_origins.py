@@ -114,7 +114,9 @@ STATEMENTS: list[tuple[str, list[Any], list[str]]] = [
 @pytest.mark.parametrize(
     "statement, snapshots, expected", STATEMENTS, ids=[row[0] for row in STATEMENTS]
 )
-def test_statement(statement: str, snapshots: list[Any], expected: list[str]) -> None:
+def test_a_statement_of_the_originals_holds(
+    statement: str, snapshots: list[Any], expected: list[str]
+) -> None:
     chunker, texts = feed_all(*snapshots, verify=True)
     assert texts == expected
     assert json.loads("".join(texts) + chunker.flush()) == snapshots[-1]

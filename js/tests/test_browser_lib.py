@@ -45,7 +45,7 @@ EVENTS = """async (url) => {
 }"""
 
 
-def test_streams_and_responses(page: Page) -> None:
+def test_streams_and_responses_are_read_in_a_browser(page: Page) -> None:
     final = json.loads(TEXT)
     seen = page.evaluate(READ, TEXT)
     assert seen["last"] == final

@@ -28,7 +28,7 @@ def in_node(*files: Path) -> subprocess.CompletedProcess[str]:
     return run(need_command("node"), "--test-reporter=spec", "--input-type=module", "-e", program)
 
 
-def test_in_node() -> None:
+def test_the_tests_in_javascript_pass_in_node() -> None:
     done = in_node(*TESTS)
     assert done.returncode == 0, f"\n{done.stdout}{done.stderr}"
     assert "pass 0" not in done.stdout

@@ -95,7 +95,9 @@ def tsc(project: Path, *words: str) -> None:
 # As node resolves packages; trying harder, also as bundlers do.
 @hard
 @pytest.mark.parametrize("module", ["nodenext", pytest.param("preserve", marks=hard)])
-def test_programs_in_typescript(project: Path, module: str) -> None:
+def test_right_programs_in_typescript_compile_and_wrong_ones_do_not(
+    project: Path, module: str
+) -> None:
     """What must be accepted is, with the types that it says; what must be refused is refused."""
     # The declarations of others take four times as long to check as the programs do.
     words = ("--module", module, "--types", "node", "--skipLibCheck")
@@ -121,7 +123,7 @@ def test_our_declarations_are_right_by_themselves(project: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["react", "frameworks"])
-def test_frameworks(project: Path, name: str) -> None:
+def test_components_for_react_vue_and_svelte_render_what_grows(project: Path, name: str) -> None:
     for kind, file in (("Vue", "from-docs.vue.mjs"), ("Svelte", "from-docs.svelte")):
         reason = f"js/tests/test_npm.py runs it with {kind}"
         [shown] = [block.text for block in BLOCKS if block.skip == reason]
@@ -136,7 +138,7 @@ def test_frameworks(project: Path, name: str) -> None:
     assert "tests 0" not in done.stdout
 
 
-def test_schema_libraries(project: Path) -> None:
+def test_zod_valibot_and_arktype_judge_the_last_value(project: Path) -> None:
     """What zod, valibot and arktype make of the complete value is the last value."""
     done = run(need_command("node"), "schemas.mjs", cwd=project)
     assert done.returncode == 0, done.stderr

@@ -19,7 +19,7 @@ STRINGS = ("", "x", "é😀", "\ud83d", "\ude00", "a long text that is edited", 
 SCALARS = (0, 1, -2, 0.5, 1e300, 2**53 - 1, True, False, None, "1")
 
 
-def test_both_directions() -> None:
+def test_python_and_node_read_each_others_messages() -> None:
     conversations = [conversation(random.Random(seed)) for seed in range(COUNT)]
     lines = "\n".join(json.dumps([message for message, _ in pairs]) for pairs in conversations)
     done = subprocess.run(

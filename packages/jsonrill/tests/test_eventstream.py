@@ -145,7 +145,7 @@ def test_what_is_written_is_read(data: str, name: Any, id: Any, draw: st.DataObj
         ({"data": "a", "id": ""}, b"id: \ndata: a\n\n"),
     ],
 )  # fmt: skip
-def test_written(arguments: Any, raw: bytes) -> None:
+def test_an_event_is_written(arguments: Any, raw: bytes) -> None:
     assert encode_event(**arguments) == raw
 
 
@@ -161,7 +161,7 @@ def test_written(arguments: Any, raw: bytes) -> None:
         {"data": "a\ud800"},
     ],
 )
-def test_refused(arguments: Any) -> None:
+def test_fields_that_would_break_an_event_are_refused(arguments: Any) -> None:
     with pytest.raises(ValueError):
         encode_event(**arguments)
 

@@ -42,7 +42,7 @@ def accepts(messages: list[dict[str, Any]], type_: Any) -> None:
     json.dumps(messages)
 
 
-def test_openai_chat() -> None:
+def test_the_next_turn_for_openai_chat() -> None:
     types = pytest.importorskip("openai.types.chat")
     messages = turn(BUILDERS["openai_chat"](THREE, in_a_row(THREE)))
     accepts(messages, types.ChatCompletionMessageParam)

@@ -308,7 +308,7 @@ def test_what_just_fits_is_accepted(limits: Limits, text: str) -> None:
         assert outcome(pieces, limits=limits).error is None
 
 
-def test_the_default_limits() -> None:
+def test_the_default_limits_are_those_of_the_documentation() -> None:
     assert Limits() == Limits(depth=256, text=64 * 2**20, string=16 * 2**20, number=400)
     assert Limits().keys == 100_000
     parse("[" * 256 + "]" * 256)

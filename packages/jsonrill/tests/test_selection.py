@@ -81,7 +81,7 @@ def test_leaving_the_loop_closes_the_source() -> None:
     assert (selected, type(error), violated.closed) == ([1], InvalidSchema, 1)
 
 
-def test_async_sources() -> None:
+def test_async_sources_are_selected_from() -> None:
     async def source() -> AsyncIterator[bytes]:
         for piece in (b'{"a": [1, {"b"', b': "x', b'y"}]}'):
             yield piece

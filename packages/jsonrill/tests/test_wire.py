@@ -53,7 +53,7 @@ def over_the_wire(message: Any) -> Any:
 
 
 @pytest.mark.parametrize("case", CONVERSATIONS, ids=[case["name"] for case in CONVERSATIONS])
-def test_conversations(case: dict[str, Any]) -> None:
+def test_a_conversation_of_the_cases_gives_its_values_and_results(case: dict[str, Any]) -> None:
     receiver = Receiver()
     value = None
     for step in case["steps"]:
@@ -281,7 +281,7 @@ def test_growth_becomes_short_appends() -> None:
         (20 * "ab" + "c" + "d" * 20, 20 * "ab" + "d" * 20, [["splice", "", 40, 1, ""]]),
     ],
 )
-def test_operations_are_small(old: Any, new: Any, delta: list[Any]) -> None:
+def test_a_small_change_is_a_small_operation(old: Any, new: Any, delta: list[Any]) -> None:
     assert difference(old, new) == delta
 
 
@@ -469,7 +469,7 @@ def cut(items: tuple[Any, ...], size: int) -> list[Any]:
     return list(items[:size])
 
 
-def test_limits() -> None:
+def test_a_receiver_has_limits() -> None:
     receiver = Receiver(limits=Limits(depth=3, string=5))
     refused: list[Any] = [[[[[]]]], "123456", {"a": ["123456"]}, float("nan")]
     for value in refused:

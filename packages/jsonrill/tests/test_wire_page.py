@@ -18,7 +18,7 @@ from playwright.sync_api import Route
 from wire_series import all_series
 
 from jsonrill import receive
-from support import ROOT
+from support import ROOT, SLACK
 from support.browser import launched
 from support.markdown import compiled, read
 from support.processes import free_port
@@ -61,7 +61,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def wait_for(port: int) -> None:
-    for _ in range(200):
+    for _ in range(200 * SLACK):
         try:
             return socket.create_connection(("127.0.0.1", port)).close()
         except ConnectionRefusedError:
@@ -98,14 +98,14 @@ def test_events_to_python(site: str) -> None:
     assert last == TRIP
 
 
-def test_web_socket(site: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_messages_over_a_web_socket(site: str, capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, Any] = {}
     exec(compiled(block("import asyncio"), "docs/wire.md", 0), names)
     asyncio.run(names["main"](f"ws://{site}/progress"))
     assert capsys.readouterr().out.splitlines()[-1] == "{'done': 3, 'of': 3, 'log': 'xxx'}"
 
 
-def test_two_processes(tmp_path: Path) -> None:
+def test_messages_between_two_processes(tmp_path: Path) -> None:
     for name in ("worker.py", "reader.py"):
         (tmp_path / name).write_text(block(name), "utf8")
     command = [sys.executable, "reader.py"]

@@ -45,12 +45,12 @@ SDKS = (
 )
 
 
-def test_these_are_all(seen: dict[str, Any]) -> None:
+def test_every_client_has_an_answer(seen: dict[str, Any]) -> None:
     assert tuple(seen) == SDKS
 
 
 @pytest.mark.parametrize("sdk", SDKS)
-def test_an_answer(seen: dict[str, Any], sdk: str) -> None:
+def test_a_client_reads_text_reasoning_and_calls(seen: dict[str, Any], sdk: str) -> None:
     answer = seen[sdk]
     meant = [[call.name, call.arguments] for call in CALLS]
     assert answer["content"] == answer["parts"]["text"] == ANSWER.text

@@ -381,7 +381,7 @@ def test_text_that_is_cut_short_is_refused_after_growth() -> None:
 # ---- the stage ----
 
 
-def test_the_end() -> None:
+def test_after_the_end_snapshots_are_refused() -> None:
     chunker = Chunker(verify=True)
     assert chunker.flush() == ""
     with pytest.raises(StreamClosed):
@@ -402,7 +402,7 @@ def test_the_end() -> None:
         ({"eager": 1}, "eager is True or False, not 1"),
     ],
 )
-def test_options_are_checked(options: Any, message: str) -> None:
+def test_wrong_options_are_refused(options: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Chunker(**options)
 

@@ -138,7 +138,7 @@ def test_repairs_are_reported_on_standard_error() -> None:
     assert rules == ["around", "quotes", "words", "commas"]
 
 
-def test_only_some_repairs() -> None:
+def test_repairs_may_be_chosen() -> None:
     assert lines(run("values", "--rules", "commas", stdin="[1,]")) == [[1]]
     assert run("values", "--rules", "commas", stdin="[True]").returncode == 1
     wrong = run("values", "--rules", "magic", stdin="[]")
@@ -307,7 +307,7 @@ def test_the_commands_of_their_page_run_as_written(tmp_path: Path) -> None:
     assert f"```text\n{shown}\n```" in (ROOT / "docs" / "commands.md").read_text("utf8")
 
 
-def test_version() -> None:
+def test_the_version_is_printed() -> None:
     expected = re.escape(jsonrill.__version__) + r" \((compiled|pure Python)\)\n"
     assert re.fullmatch(f"jsonrill {expected}", run("--version").stdout.decode())
 

@@ -36,7 +36,7 @@ def read(pieces: Any, **options: Any) -> Document:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
-def test_a_natural_text(case: Any) -> None:
+def test_a_text_of_the_cases_is_repaired(case: Any) -> None:
     for pieces in cuttings(case["text"]):
         if "refused" in case:
             with pytest.raises(InvalidJSON) as caught:

@@ -41,7 +41,7 @@ def entities(text: str, entity: Any, mode: Mode = "ONE-BY-ONE") -> list[tuple[An
         ("[[[]], {}]", [(None, 0, (0,), [[]]), (None, 1, (1,), {})]),
     ],
 )  # fmt: skip
-def test_nothing_declared(text: str, expected: Any) -> None:
+def test_without_a_name_the_elements_or_the_root_are_entities(text: str, expected: Any) -> None:
     assert entities(text, None) == expected
     assert entities(text, "root") == expected
 
@@ -112,7 +112,7 @@ def test_the_key_counts_at_the_root_only() -> None:
         ('["title"]', [("title", 0, ("title",))]),
     ],
 )  # fmt: skip
-def test_patterns(pattern: str, expected: Any) -> None:
+def test_a_pattern_selects_entities(pattern: str, expected: Any) -> None:
     assert [entity[:3] for entity in entities(COLORS, pattern)] == expected
 
 
@@ -126,7 +126,7 @@ def test_a_pattern_that_ends_in_a_star_selects_elements_of_any_type() -> None:
     assert entities(text, "k[*]") == []
 
 
-def test_several_at_once() -> None:
+def test_several_names_are_counted_apart() -> None:
     text = '{"shapes": [1], "colors": ["a", "b"], "x": [0], "shape": 2}'
     assert entities(text, ["colors", "shapes"]) == [
         ("shapes", 0, ("shapes", 0), 1),

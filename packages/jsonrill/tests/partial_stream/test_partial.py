@@ -94,7 +94,7 @@ def test_an_entity_that_closes_in_a_piece_sends_only_its_completed() -> None:
     ]  # fmt: skip
 
 
-def test_options_of_realtime() -> None:
+def test_realtime_may_hide_growing_numbers_and_show_literals_early() -> None:
     text = '{"n": 12, "b": true, "z": null}'
     plain = [update.data for update in run(by_character(text), "REALTIME", partial_numbers=False)]
     assert {"n": 1} not in plain and {"n": 12} in plain
@@ -129,7 +129,7 @@ def test_spellings_of_modes(spelling: Any) -> None:
         ({"speed": 3}, TypeError),
     ],
 )
-def test_bad_options(options: dict[str, Any], error: type[Exception]) -> None:
+def test_wrong_options_are_refused(options: dict[str, Any], error: type[Exception]) -> None:
     with pytest.raises(error):
         PartialStream(**{"mode": "REALTIME", **options})
 
@@ -160,7 +160,7 @@ def test_a_delta_replaces_the_data_until_the_end() -> None:
     assert (last.data, last.delta) == ({"a": "xyz"}, [])
 
 
-def test_what_else_an_update_knows() -> None:
+def test_an_update_has_its_path_open_path_and_repairs() -> None:
     stream = PartialStream("REALTIME", entity="days[*].steps[*]")
     [update] = stream.feed('{"days": [{"steps": [{"n": 1, "done": [true], "note": "a')
     assert update.path == ("days", 0, "steps", 0)

@@ -172,7 +172,9 @@ def test_an_error_comes_instead_of_what_the_same_piece_would_have_shown() -> Non
     ],
 )
 @pytest.mark.parametrize("mode", PARTIAL_MODES)
-def test_limits(mode: Mode, limits: Limits, text: str, known: Any) -> None:
+def test_a_limit_is_an_error_update_that_names_it(
+    mode: Mode, limits: Limits, text: str, known: Any
+) -> None:
     assert ends(text, mode, limits=limits) == [error(known, 0, "LIMIT_EXCEEDED")]
 
 

@@ -61,7 +61,7 @@ def test_p2_each_entity_is_completed_once_and_grows_into_its_end(
 
 @examples(40)
 @given(parts=cut_texts())
-def test_batch_has_all(parts: list[str]) -> None:
+def test_batch_has_all_entities(parts: list[str]) -> None:
     assert short(run(parts, "BATCH")) == [(0, "COMPLETED", entities(json.loads("".join(parts))))]
 
 

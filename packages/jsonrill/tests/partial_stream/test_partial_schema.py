@@ -80,7 +80,9 @@ def same_ends(text: str, mode: Mode, **options: Any) -> list[dict[str, Any]]:
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("mode", MODES)
-def test_the_earliest_character(mode: Mode, text: str, seen: int, data: Any, rule: str) -> None:
+def test_a_violation_comes_with_the_character_that_proves_it(
+    mode: Mode, text: str, seen: int, data: Any, rule: str
+) -> None:
     text += "5, " if text.endswith("-") else ""
     stream = PartialStream(mode, schema=SCHEMA)
     fed = [stream.feed(char) for char in text[:seen]]
@@ -154,7 +156,7 @@ def run_each(text: str, schema: Any) -> Iterator[Any]:
     return updates(list(text), schema=schema)
 
 
-def test_models() -> None:
+def test_complete_entities_are_instances_of_the_model() -> None:
     text = '[{"hex": "#1"}, {"hex": "#2", "size": "7"}, {"size": 2}]'
     for schema in (Color, TypeAdapter(Color), list[Color], TypeAdapter(list[Color])):
         updates = run(list(text), "REALTIME", schema=schema)
@@ -168,7 +170,7 @@ def test_models() -> None:
     assert whole.model is None and whole.data == {"hex": "x"}
 
 
-def test_partial_models() -> None:
+def test_growing_entities_are_partial_instances() -> None:
     for send in ("data", "delta"):
         stream = PartialStream("REALTIME", schema=Palette, send=send)
         [update] = stream.feed('{"colors": [{"hex": "#1')
@@ -258,7 +260,7 @@ def test_a_schema_of_the_root_array() -> None:
         assert [e["status"] for e in ended] == ["COMPLETED", "COMPLETED"]
 
 
-def test_zero_values() -> None:
+def test_each_value_begins_as_the_zero_of_its_type() -> None:
     schema = {
         "properties": {
             "s": {"type": "string"}, "n": {"type": "integer"}, "b": {"type": "boolean"},
@@ -353,7 +355,7 @@ ENTITIES = st.lists(
 @pytest.mark.parametrize("mode", MODES)
 @examples(60)
 @given(rows=ENTITIES, cut=st.integers(0, 40), data=st.data())
-def test_cuttings(mode: Mode, rows: Any, cut: int, data: st.DataObject) -> None:
+def test_p1_p7_hold_with_a_schema(mode: Mode, rows: Any, cut: int, data: st.DataObject) -> None:
     from jsonschema_rs import validator_for
 
     text = json.dumps(rows)

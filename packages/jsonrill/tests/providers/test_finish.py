@@ -29,7 +29,7 @@ NAMES = [f"{case['name']}-{word}" for case, word in ENDS]
 
 
 @pytest.mark.parametrize(("case", "word"), ENDS, ids=NAMES)
-def test_the_reason(case: dict[str, Any], word: str) -> None:
+def test_a_finish_reason_becomes_one_of_our_words(case: dict[str, Any], word: str) -> None:
     reader, ending, parts = Reader(), Ending(), Parts()
     for event in stream(case, word):
         ending.read(reader.feed(event))

@@ -41,7 +41,7 @@ def test_the_text_of_all_parts_is_the_value(value: Any, cut: int) -> None:
     assert json.loads(text) == value
 
 
-def test_text_only_grows() -> None:
+def test_parts_are_written_as_text_that_only_grows() -> None:
     writer = Writer()
     parts = [
         (ValueAt("$.a", "x", True), '{"a":"x'),
@@ -92,7 +92,7 @@ def test_what_cannot_be_appended_is_refused(before: list[ValueAt], part: ValueAt
         ("$[-1]", None),
     ],
 )
-def test_paths(text: str, path: tuple[str | int, ...] | None) -> None:
+def test_a_json_path_is_read_or_refused(text: str, path: tuple[str | int, ...] | None) -> None:
     if path is None:
         with pytest.raises(ValueError, match="JSONPath"):
             read_path(text)

@@ -215,7 +215,7 @@ def test_dataclasses_and_typed_dicts() -> None:
     assert done == {"note": "ab", "at": Point(3)}
 
 
-def test_aliases_and_names() -> None:
+def test_a_field_is_read_by_its_aliases_or_its_name() -> None:
     class Person(BaseModel):
         model_config = ConfigDict(populate_by_name=True)
         first: str = Field(alias="firstName")
@@ -229,7 +229,7 @@ def test_aliases_and_names() -> None:
     assert (person.first, person.last) == ("Ada", "Lo")
 
 
-def test_a_generic_model() -> None:
+def test_partials_of_a_generic_model_are_typed() -> None:
     class Page(BaseModel, Generic[T]):
         items: list[T]
 

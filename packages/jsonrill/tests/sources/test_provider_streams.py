@@ -75,7 +75,7 @@ def test_values_texts_fragments_and_updates_read_the_answer(source: Source) -> N
     assert collect(jsonrill.content(source(ANSWER))) == (text, None)
 
 
-def test_another_choice() -> None:
+def test_choice_selects_one_of_several_answers() -> None:
     other = {"choices": [{"index": 1, "delta": {"content": "[2]"}}]}
     assert list(jsonrill.values([*ANSWER, other], choice=1)) == [[2]]
 

@@ -59,7 +59,7 @@ def path(tmp_path: Path) -> Path:
     ],
     ids=["binary", "raw", "text", "StringIO", "BytesIO", "gzip", "gzip text"],
 )
-def test_an_open_file(path: Path, opened: Callable[[Path], Any]) -> None:
+def test_any_open_file_is_a_source(path: Path, opened: Callable[[Path], Any]) -> None:
     with opened(path) as file:
         assert list(jsonrill.values(file))[-1] == VALUE
 

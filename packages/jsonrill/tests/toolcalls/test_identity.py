@@ -132,7 +132,9 @@ G: dict[str, Any] = {"name": "g"}
         pytest.param([AT0 | {"opens": False}, AT0], [None, 0], id="does not"),
     ],
 )
-def test_rules(events: list[dict[str, Any]], expected: list[int | None]) -> None:
+def test_each_event_finds_or_opens_its_call(
+    events: list[dict[str, Any]], expected: list[int | None]
+) -> None:
     assert run(*events) == expected
     # The same in a named response, where events of another one come in between.
     mixed: list[dict[str, Any]] = []
@@ -181,7 +183,9 @@ def test_rules(events: list[dict[str, Any]], expected: list[int | None]) -> None
         pytest.param([A0 | {"message": "m"}, {"FORGET": "m"}, AT0], [0, 1], id="forgotten"),
     ],
 )
-def test_scopes(events: list[dict[str, Any]], expected: list[int | None]) -> None:
+def test_calls_are_looked_for_in_their_response(
+    events: list[dict[str, Any]], expected: list[int | None]
+) -> None:
     assert run(*events) == expected
 
 

@@ -89,7 +89,7 @@ def test_an_argument_is_complete_before_the_call_is() -> None:
     assert states[-1] == (None, True, True)
 
 
-def test_what_an_update_says() -> None:
+def test_an_update_has_what_is_new_of_a_call() -> None:
     calls = ToolCalls()
     updates = [
         update
@@ -293,7 +293,7 @@ def test_values_that_json_cannot_say() -> None:
         assert call.status == "error"
 
 
-def test_free_text() -> None:
+def test_arguments_may_be_free_text() -> None:
     reader = Reader()
     reader.say(CallDelta("a", name="sql", message="m", free=True))
     [call] = reader.calls.calls
@@ -340,7 +340,7 @@ def test_a_response_that_is_announced_again_continues() -> None:
     assert (update.call is call, call.status) == (True, "complete")
 
 
-def test_forget() -> None:
+def test_calls_that_are_forgotten_are_gone() -> None:
     reader = Reader()
     reader.text("{}")
     reader.say(CallDelta("b", name="g", text="{", message="n"))

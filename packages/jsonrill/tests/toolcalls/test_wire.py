@@ -90,7 +90,7 @@ def test_no_event_from_the_wire_raises(events: list[Any]) -> None:
     calls.flush()
 
 
-def test_what_is_sent() -> None:
+def test_the_sender_makes_updates_with_fragments_and_aggregates() -> None:
     sender = ToolCallEvents()
     function = {"name": "f", "arguments": '{"x":1'}
     delta = {"index": 0, "id": "a", "function": function}
