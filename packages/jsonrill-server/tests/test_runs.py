@@ -40,7 +40,7 @@ def sync(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
     @wraps(test)
     def run(*args: Any, **named: Any) -> None:
         async def bounded() -> None:
-            async with asyncio.timeout(5 * SLACK):
+            async with asyncio.timeout(20 * SLACK):
                 await test(*args, **named)
 
         asyncio.run(bounded())
@@ -583,6 +583,30 @@ async def test_on_end_is_left_to_another_process(url: str) -> None:
         assert await runs.start("k", ["y"])  # it waits until the former run is saved
         await until(lambda: saved and saved[-1].text == "y")
     assert (saved[0].key, saved[0].status, saved[0].text) == ("k", "complete", "x")
+    await dead.close()
+
+
+@sync
+async def test_a_lost_run_is_left_to_a_process_that_has_its_source(url: str) -> None:
+    async def stall(run: Run) -> AsyncIterator[int]:
+        yield 0
+        await asyncio.sleep(1e6)
+
+    async def count(run: Run) -> AsyncIterator[int]:
+        for number in range(len(run.events), 3):
+            yield number
+
+    dead = Runs(url, lease=0.2, sources={"count": stall})
+    await dead.open()
+    await dead.start("k", "count")
+    while not (await dead.store.read(log_name("k"), 0))[1]:
+        await asyncio.sleep(0.01)
+    running = [run.task for run in dead.lifecycle.running.values()]
+    await cancel(dead.lifecycle._sweeping, *running)
+    async with Runs(url, lease=0.2):
+        await asyncio.sleep(0.8)  # several leases
+        async with Runs(url, lease=0.2, sources={"count": count}) as able:
+            assert await listed(able, "k") == [0, 1, 2]
     await dead.close()
 
 
