@@ -54,7 +54,7 @@ window.readers = {
         return { error, isLoading: messages.length === 0 || (status !== "ready" && status !== "error"), messages };
       },
       ({ messages }) =>
-        messages[1].parts
+        (messages[1]?.parts ?? [])
           .filter(({ type }) => type !== "step-start")
           .map(({ type, text, input }) => [type, type === "text" ? text : input]),
     ),

@@ -95,7 +95,9 @@ def read(page: Page, http: httpx2.Client, format: str, reader: str) -> Any:
     pieces = [text[at : at + 5] for at in range(0, len(text), 5)]
     kind, records = ("events", EVENTS) if format in OF_EVENTS else ("text", pieces)
     path = f"/v1/streams/{http.post('/v1/streams', json={'input': kind}).json()['id']}"
-    page.evaluate(f"void (window.seen = readers.{reader}('{path}/events?format={format}'))")
+    # The format ai-sdk answers 204 for a stream that has ended.
+    with page.expect_response(lambda response: path in response.url):
+        page.evaluate(f"void (window.seen = readers.{reader}('{path}/events?format={format}'))")
     body = "".join(json.dumps(record) + "\n" for record in records)
     headers = {"content-type": "application/x-ndjson"}
     http.post(f"{path}/events", content=body, headers=headers).raise_for_status()
