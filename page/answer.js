@@ -148,8 +148,8 @@ export class Answer {
  */
 export function reportedError(event) {
   if (!isObject(event)) return "";
-  const { type, error, errors, message } = event;
+  const { type, object, error, errors, message } = event;
   const inner = isObject(error) ? error : isObject(errors?.[0]) ? errors[0] : event.response?.error;
-  const text = inner?.message ?? (typeof error === "string" ? error : type === "error" ? message : "");
+  const text = inner?.message ?? (typeof error === "string" ? error : type === "error" || object === "error" ? message : "");
   return typeof text === "string" ? text : "";
 }

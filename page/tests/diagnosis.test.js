@@ -131,6 +131,13 @@ const BROKEN = {
   "printed bytes": ["b'{\"a\": 1}'", /but got ‘b’/, "line 1, column 1, in root", /decode\(\)/],
   "compressed bytes": ["\x1f\ufffd\b\0", /expected a value/, "line 1, column 1, in root", /bytes, not text/],
   base64: [btoa("0123456789".repeat(5)), /expected a value/, "line 1, column 1, in root", /base64/],
+  "a date without quotes": ['{"at": 2024-01-02}', /but got ‘-’/, "line 1, column 12, in root.at", /date or time/],
+  "an error of an inference server": [
+    chat('{"a"', null) + sse({ object: "error", message: "CUDA out of memory", code: 500 }),
+    /reported an error: CUDA/,
+    "line 1, column 5, in root.a",
+    /message says/,
+  ],
   "an old protocol": ['f:{"messageId":"x"}\n0:"He"\n', /expected 'false'/, "line 1, column 2, in root", /old stream protocol/],
   "a text without JSON": ["name: Ada", /expected 'null'/, "line 1, column 2, in root", /There is no JSON/],
   "thoughts before the answer": ['<think>x</think>{"a": 1}', /expected a value/, "line 1, column 1, in root", /thoughts/],
