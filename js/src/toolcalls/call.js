@@ -202,8 +202,10 @@ export class Call {
    * @returns {News}
    */
   finish({ incomplete = false, error = null }) {
-    const news = incomplete ? null : this.#state(null, undefined);
-    return joined(news, this.#close({ incomplete, error }));
+    // Values at paths are complete only if the call itself has ended.
+    const isCut = incomplete || this.#assigned !== undefined;
+    const news = isCut ? null : this.#state(null, undefined);
+    return joined(news, this.#close({ incomplete: isCut, error }));
   }
 
   /** End the call with an error: more than so many have not ended. @param {number} most */
