@@ -294,6 +294,17 @@ def test_the_chosen_type_of_a_union_is_checked() -> None:
     assert (error.path, error.rule) == (("kind",), "union_tag_invalid")
 
 
+def test_a_discriminator_counts_when_it_is_complete() -> None:
+    class Bird(BaseModel):
+        kind: Literal["dogbird"]
+
+    assert last(['[{"kind": "dog'], list[Annotated[Dog | Bird, Field(discriminator="kind")]]) == []
+    assert (
+        repr(last(['[{"kind": "dog"'], list[Tagged]))
+        == "[Partial[Dog](kind='dog', name='', age=0)]"
+    )
+
+
 def test_a_union_without_a_discriminator_is_refused_when_it_is_complete() -> None:
     class Red(BaseModel):
         color: Literal["red"]
@@ -390,6 +401,7 @@ def test_a_violation_says_where_it_is_and_what_was_good() -> None:
     assert "Input should be a valid string" in feedback(error)
     listed = violation(['{"color": "blue'], Strict)
     assert listed.allowed == ("green", "red")
+    assert violation(['{"size": "smar"}'], Strict).allowed == ("small", "smart")
 
 
 def test_an_error_of_the_text_has_the_partial() -> None:

@@ -180,9 +180,8 @@ def first_refusal(node: Node, value: Any, refused: Refused) -> Refused:
                 node, value, refused = child, value[step], inner
                 break
         else:
-            refused = start or refused
             refused.allowed = refused.allowed or tuple(node.listed)
-            return refused.below(path)
+            return (start or refused).below(path)
 
 
 class Frame:

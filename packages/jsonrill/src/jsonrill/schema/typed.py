@@ -391,8 +391,9 @@ class Union(TypedNode):
         return Node({"string"}, sorted(self._tags), "union_tag_invalid") if is_tag else UNKNOWN
 
     def show(self, value: Any) -> Any:
+        # The open object of a known type is shown by its type.
         node = self.choose(value, None)
-        return ABSENT if node is self else node.show(value)
+        return node.show(value) if type(value) is str and node is not self else ABSENT
 
 
 _NODES: Final[dict[str, type[TypedNode]]] = {
