@@ -220,30 +220,26 @@ class Identity(Generic[C]):
         scope.count += 1
         # At an index that is taken, only the generated id distinguishes two calls: keep it.
         id_stays = id is not None or index in scope.indices
-        taken_id = None
-        if id in scope.ids:
-            id, taken_id = f"{id}#{scope.count}", id
-        if id is None:
-            # Derived from what a receiver sees, too, so that both ends generate the same id.
-            id = f"{scope.message_id}:" + ("" if index is None else str(index))
-            id += f"#{scope.count}" if index is None or id_stays else ""
-        call = self._make(id, index, scope.message_id)
+        # Derived from what a receiver sees, too, so that both ends generate the same id.
+        new_id = f"{scope.message_id}:{'' if index is None else index}" if id is None else id
+        if id in scope.ids or (id is None and (index is None or id_stays)):
+            new_id += f"#{scope.count}"
+        call = self._make(new_id, index, scope.message_id)
         call.own_id = id_stays
         self._call_count += 1
         call.number = self._call_count
         scope.calls[call.number] = call
-        scope.add_id(call, id)
-        if taken_id is not None:
-            scope.add_id(call, taken_id)
-        self._latest[id] = call
+        scope.add_id(call, new_id)
+        if id is not None and id != new_id:
+            scope.add_id(call, id)
+        self._latest[new_id] = call
         if index is not None:
-            previous = scope.indices.get(index)
-            if previous is not None:
+            if (previous := scope.indices.get(index)) is not None:
                 scope.displacing = call
-            if previous is not None and not previous.own_id:
-                # The index now belongs to another call, so a generated id is final.
-                previous.own_id = True
-                self.displaced = previous
+                if not previous.own_id:
+                    # The index now belongs to another call, so a generated id is final.
+                    previous.own_id = True
+                    self.displaced = previous
             scope.indices[index] = call
         return call
 
