@@ -24,7 +24,7 @@ from .sources import call, records_of
 
 log = logging.getLogger("jsonrill_server")
 Source = Callable[..., Any]
-# A lease that is given back, so that another process can go on at once.
+# A lease that is given back, so that another process can continue at once.
 RELEASED: Final = -1e6
 # Seconds that a run which is stopped has to write its end.
 STOPPING: Final = 5.0
@@ -180,7 +180,7 @@ class Lifecycle:
             task.add_done_callback(lambda _: self._attending.pop(name, None))
 
     async def _attend(self, name: str, head: Head) -> None:
-        """Leave time to a process that can go on, or to the writer, and take the log over."""
+        """Give the writer, or a process that can continue, some time; then take the log over."""
         meta = Meta.parse(head.meta)
         is_ending = head.state == State.ENDING
         can_go_on = self.on_end is not None if is_ending else meta.source in self.sources
@@ -200,7 +200,7 @@ class Lifecycle:
             log.warning("a lost run is left for now: %s", error)
 
     async def _go_on(self, name: str, head: Head, meta: Meta) -> None:
-        """Go on with a log that was taken over, or end it."""
+        """Continue a log that was taken over, or end it."""
         writer, on_end = self.writer(name, head, meta), self.on_end
         if head.closed:
             on_end = on_end or _ignore
@@ -220,7 +220,7 @@ def _last_state(meta: Meta) -> State:
 
 
 async def _stop(runs: list[_Running], grace: float) -> None:
-    """Wait for runs to end, stop those that have not, and wait until they have said so."""
+    """Wait for runs to end, stop the others, and wait until these have written their end."""
     tasks = [run.task for run in runs]
     if tasks and grace:
         await asyncio.wait(tasks, timeout=grace)

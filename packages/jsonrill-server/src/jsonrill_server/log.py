@@ -276,7 +276,7 @@ class Signals:
 
 
 async def retry(call: Callable[[], Awaitable[T]], seconds: float) -> T:
-    """Call a store, and again for so many seconds while it is unavailable or full."""
+    """Call a store; retry for this many seconds while it is unavailable or full."""
     clock = asyncio.get_running_loop().time
     until = clock() + seconds
     while True:

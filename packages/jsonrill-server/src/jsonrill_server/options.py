@@ -58,7 +58,7 @@ class Choices(TypedDict, total=False):
 class StreamOptions(Choices, total=False):
     """How the records of a log are read; most are options of the library's stages.
 
-    `lease`: a producer that is silent for so many seconds is lost. `keep`: the seconds that the log
+    `lease`: a producer that is silent for this long is lost. `keep`: the seconds that the log
     is kept after its last record.
     """
 

@@ -2,7 +2,7 @@
 
 The first record after a pause is written at once; what comes within the next 25 ms goes into one
 write. An empty write renews the lease. A writer that was replaced while it was halted is fenced: it
-stops, and what became of the run is for the next writer to say.
+stops, and the next writer decides how the run ended.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class Production:
         self._reading.add_done_callback(lambda _: self._arrived.set())
 
     async def run(self) -> End | None:
-        """Write the records of the source. Return how it ended; None if its reader says that.
+        """Write the records of the source. Return how it ended; None if its records say that.
 
         Raises Fenced if another writer has the log, and StoreError if the store takes no more.
         """

@@ -36,7 +36,7 @@ LAST: Final = 999_999_999
 BROKEN: Final = End("error", "INTERNAL", "the stream cannot be shown in this format")
 _ID: Final = re.compile(r"([0-9a-f]{1,32})-([0-9]{1,15})-([0-9]{1,9})\.([0-9]{1,9})-([0-9]{1,4})")
 
-# What attends to a log that nobody writes.
+# Called with a log that nobody writes.
 Idle = Callable[[str, Head], None]
 
 

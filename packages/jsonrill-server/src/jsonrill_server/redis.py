@@ -197,7 +197,7 @@ class RedisStore(Store):
         async with self._listener.pubsub() as link:
             await link.subscribe("jsonrill:changed")
             pings = 0
-            while pings < 2:  # then the server answers no more
+            while pings < 2:  # after that, the server has stopped answering
                 message = await link.get_message(timeout=5.0)
                 if message is None:
                     pings += 1
@@ -205,7 +205,7 @@ class RedisStore(Store):
                     continue
                 pings = 0
                 if message["type"] == "subscribe":
-                    self.signals.wake_all()  # they look again for what came before
+                    self.signals.wake_all()  # listeners read what they missed
                 elif message["type"] == "message":
                     self.signals.wake(message["data"].decode())
 

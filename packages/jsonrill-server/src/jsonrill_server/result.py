@@ -71,7 +71,7 @@ class Run:
 
     @cached_property
     def text(self) -> str:
-        """The text of the answer; of a run of pieces of text, these joined."""
+        """The text of the answer; for a run of plain text, its pieces joined."""
         answer = AnswerText(self._options.provider)
         texts = [r.body if r.input == "text" else answer.feed(r.body) for r in self._records]
         return "".join(texts)

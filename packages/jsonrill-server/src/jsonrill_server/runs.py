@@ -46,7 +46,7 @@ class RunFailed(JsonrillError):
 
 
 class RunEvent(NamedTuple):
-    """One event: its id, after which another reader can go on, and its data."""
+    """One event: its id, after which another reader can continue, and its data."""
 
     id: str
     data: Any
@@ -299,7 +299,7 @@ def log_name(key: str) -> str:
     return f"r/~{hashlib.sha256(key.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
-# Those that are open; a web server that stops waits for their responses.
+# The open ones: a web server that stops waits for their responses.
 _OPEN: Final[WeakSet[Runs]] = WeakSet()
 
 

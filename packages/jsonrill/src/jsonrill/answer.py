@@ -1,4 +1,4 @@
-"""What a caller may want to know about an answer, apart from its values."""
+"""`Answer`: the text of an answer, how it ended, and its token counts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Answer:
         return joined(self._pieces)
 
     def begin(self) -> None:
-        """Forget the answer before: another stream is read."""
+        """Reset, because another stream is read."""
         self._pieces: list[Any] = []
         self.finish: str | None = None
         self.usage: dict[str, Any] | None = None

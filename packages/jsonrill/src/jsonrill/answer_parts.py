@@ -65,13 +65,13 @@ class Entry:
 
 @dataclass(slots=True, eq=False)
 class Part:
-    """A change of one part of an answer, or its end. It shows what was true when it was made.
+    """A change of one part of an answer, or its end. It does not change afterwards.
 
     `index` numbers the parts, `turn` the answers of a conversation; `delta` is the new text.
     `complete`: a text has ended, or the arguments of a call are a complete value; it is true once
     for each part. A text that was cut ends with an `error`, and like a call that was cut it has the
-    `reason`. `call` is the call, also of a result, and `status` its status; of a result, `result`
-    or `error` is what the tool returned.
+    `reason`. A result has its call in `call`, too; `status` is the call's status. In a result,
+    `result` or `error` is what the tool returned.
     """
 
     kind: Kind
@@ -89,7 +89,7 @@ class Part:
 
     @property
     def text(self) -> str:
-        """The text of the part so far; of a call, the argument text."""
+        """The text of the part so far; for a call, the argument text."""
         if self.call is not None:
             return self.call.raw[: self._length]
         return "" if self._entry is None else self._entry.text[: self._length]
@@ -100,7 +100,7 @@ class Part:
         return self.text if self.call is None else self.call.args_until(self._length)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the part for JSON: its delta, and of a call its arguments once complete.
+        """Return the part for JSON: its delta, and a call's arguments once they are complete.
 
         It is a source, too: everything that reads a provider's events reads these.
         """
@@ -226,7 +226,7 @@ class Parts:
     def flush(self, *, done: bool = False) -> list[Part]:
         """Return the parts at the end of the stream: calls that have not ended are truncated.
 
-        `done`: the stream said that it is at its end, such as with `[DONE]`.
+        `done`: the stream had an end mark such as `[DONE]`.
         """
         last = self.read([Finish()]) if self.reader.ends_with_source else []
         ends = self.reader.ends and not done
@@ -239,7 +239,7 @@ class Parts:
     def answer(self, call: ToolCall, result: Any = None, *, error: str | None = None) -> list[Part]:
         """Return the part of a tool's result, where the provider's stream does not carry it.
 
-        The call may still be open: what the provider says of it afterwards still counts.
+        The call may still be open: later events of the provider about it still count.
         """
         call.answered, call.result_is_error = True, error is not None
         call.result = result if error is None else error
@@ -346,7 +346,7 @@ class Parts:
                 continue  # the complete part has been yielded already
             part = Part("call", entry.index, update.function_args or "", turn=entry.turn)
             part.call, part.status, part._length = call, call.status, len(call.raw)
-            # A name may come after the arguments; nothing can be done with a call before.
+            # A name may come after the arguments; until then the call cannot be used.
             is_named = call.name is not None or call.status == "complete"
             part.complete = call.complete_args and is_named and not entry.is_complete
             entry.is_complete = entry.is_complete or part.complete

@@ -238,7 +238,7 @@ class UnknownEvents(UserWarning):
 
 
 def feedback(error: JsonrillError) -> str:
-    """Return what to tell the model, to ask again: what is wrong, where, and what was good."""
+    """Return the text that asks the model again: what is wrong, where, and what was good."""
     place = short_path(error.path or ())
     at = "" if not error.path or place in error.problem else f" (at {place})"
     lines = [f"Your answer was not accepted: {error.problem}{at}."]

@@ -23,7 +23,7 @@ EVENT_STREAM: Final = "text/event-stream"
 HEARTBEAT_SECONDS: Final = 15.0
 # The data of a last event, here and in the streams of many providers.
 DONE: Final = "[DONE]"
-# How the last event of a stream of ours begins.
+# The beginning of the last event of our own streams.
 CLOSE: Final = b"event: CLOSE\n"
 
 _FIELDS: Final = (b"data:", b"event:", b"id:", b"retry:", b":")

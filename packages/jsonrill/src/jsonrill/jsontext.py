@@ -1,4 +1,4 @@
-"""Writing JSON: compact text that every reader takes. No other module quotes or escapes JSON.
+"""Write JSON as compact text that every reader accepts. No other module quotes or escapes JSON.
 
 A lone surrogate (half of a UTF-16 pair) has no UTF-8 form, so it is always written as an escape.
 """

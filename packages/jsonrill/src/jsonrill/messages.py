@@ -25,8 +25,8 @@ _PARSED: Final = ("parsed", "parsed_arguments")
 def messages(parts: Parts, form: str | None = None) -> list[Any]:
     """Return the answer and the results as the next request to this provider sends them.
 
-    `form` names another provider. What only the provider that was read understands, such as its
-    signatures, is left out then.
+    `form` names another provider. Fields that only the original provider understands, such as
+    signatures, are left out then.
     """
     provider = parts.reader.provider or "openai_chat"
     write = FORMS.get(form or provider)
@@ -67,7 +67,7 @@ def _is_sent(entry: Entry) -> bool:
 
 
 def sendable(result: Any) -> Any:
-    """Return the result, of an iterator the list of its items; raise if it is not JSON."""
+    """Return the result, an iterator as the list of its items; raise if it is not JSON."""
     if isinstance(result, Iterator):
         result = list(result)
     _text_of(result).encode()

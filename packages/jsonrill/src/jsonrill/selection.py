@@ -107,7 +107,7 @@ class ValueSink(FieldSink):
 
     def __init__(self, field: str | Path, has_schema: bool) -> None:
         super().__init__(field)
-        # The limit of the text of a value, and what tells the machine about it.
+        # The limit of the text of a value, and the function that sets it in the machine.
         self.limit = UNLIMITED
         self.limit_text: Callable[[int], None] = lambda end: None
         # Complete values; and their offsets and paths, for a schema.

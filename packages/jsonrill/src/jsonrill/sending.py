@@ -81,9 +81,9 @@ def receive(messages: Any, *, limits: Limits = DEFAULT_LIMITS) -> Generator[Any]
 def receive(messages: Any, *, limits: Limits = DEFAULT_LIMITS) -> Any:
     """Yield the value after each message that changed it.
 
-    A message is decoded from JSON. Bytes, and what gives bytes (a response, a file), are read as
-    lines or server-sent events. `Gap` if a message or the end is missing, `InvalidMessage` if one
-    is wrong, `SourceFailed` if the sender reports an error.
+    A message is decoded JSON. Bytes, and sources of bytes (a response, a file), are read as lines
+    or server-sent events. `Gap` if a message or the end is missing, `InvalidMessage` if one is
+    wrong, `SourceFailed` if the sender reports an error.
     """
     return drive(ValueReceiver(limits), messages)
 
@@ -138,7 +138,7 @@ class TextSender(StateSender):
     def _read(self, read: Callable[[Any], Any], text: Any, is_last: bool = False) -> list[Message]:
         """Return the message for what was read and for the end or an error.
 
-        It is one message: with a second one, whoever holds messages back could not merge the first.
+        It is one message, so that `merge` can join it with one that is held back.
         """
         failure = None
         try:

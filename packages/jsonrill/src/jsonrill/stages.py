@@ -1,4 +1,4 @@
-"""The stages of the public functions: a source's text, and thin objects around what reads it."""
+"""The stages of the public functions: a source's text, and thin wrappers of its readers."""
 
 from __future__ import annotations
 

@@ -249,7 +249,7 @@ def loads(
 @overload
 def loads(source: Source, schema: Schema[T] = None, **options: Unpack[ReadOptions]) -> T: ...
 def loads(source: Any, schema: Any = None, **options: Unpack[ReadOptions]) -> Any:
-    """Return the final value of a source, validated by the schema; of an async one, to await.
+    """Return the final value of a source, validated by the schema; await it if that is async.
 
     A text that stops early is `Truncated`, unless `repair` closes it.
     """

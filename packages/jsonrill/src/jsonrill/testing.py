@@ -479,7 +479,7 @@ class Upstream(ThreadingHTTPServer):
         """Ignore clients that left: that is not a failure of the server."""
 
     def reply_to(self, exchange: Exchange) -> Script:
-        """Note the exchange and return the script of its response."""
+        """Record the exchange and return the script of its response."""
         with self._lock:
             number = len(self.exchanges)
             self.exchanges.append(exchange)
@@ -524,14 +524,14 @@ class _Handler(BaseHTTPRequestHandler):
             for step in script.steps:
                 self._wait(selector, 0 if isinstance(step, bytes) else step)
                 if isinstance(step, bytes) and step:
-                    # Counted before it is sent, so that a reader of it finds it counted.
+                    # Counted before it is sent: who has received it must see it in the count.
                     exchange.sent += 1
                     self.wfile.write(b"%x\r\n%b\r\n" % (len(step), step))
         if not script.breaks:
             self.wfile.write(b"0\r\n\r\n")
 
     def _wait(self, selector: BaseSelector, seconds: float) -> None:
-        """Wait so long; raise an OSError if the client leaves, or the server closes."""
+        """Wait; raise an OSError if the client leaves, or the server closes."""
         until = time.monotonic() + seconds
         while not self.server.closing.is_set():
             left = until - time.monotonic()

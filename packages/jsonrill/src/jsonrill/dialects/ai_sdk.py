@@ -89,7 +89,7 @@ class AISDK(Dialect):
 
 
 def _flags(call: ToolCall | None) -> dict[str, bool]:
-    """Return that the client knows no type of this tool, and whether the provider runs it."""
+    """Return the flags of a call: its tool has no type in the client; the provider may run it."""
     is_hosted = call is not None and call.hosted
     return {"dynamic": True, **({"providerExecuted": True} if is_hosted else {})}
 

@@ -39,7 +39,7 @@ class Dialect(Stage, ABC):
         self._turn = 0
         self.has_failed = False
         # The ids under which calls were sent, by the call's number: turns may share an id.
-        # Those of them that the client is left to answer, those that have ended, or have failed.
+        # The calls that the client has to answer, that have ended, and that have failed.
         self._ids: dict[int, str] = {}
         self._unanswered: set[str] = set()
         self._ended: set[int] = set()

@@ -433,7 +433,7 @@ class Tokens:
             self._sink.complete(self._offset + pos)
 
     def _literal(self, text: str, pos: int, char: str) -> int:
-        """Read a literal; return `pos` if it is none."""
+        """Read a literal; return `pos` if it is not one."""
         word, value = LITERALS[char]
         self._token = self._offset + pos
         if text.startswith(word, pos):

@@ -508,7 +508,7 @@ class RepairMachine(Tokens):
         return self._end_string(text, pos)
 
     def _json_follows(self, text: str, pos: int) -> int:
-        """Tell whether a string or key of JSON ends before `pos`; this needs no pattern."""
+        """Return whether a string or key of JSON ends before `pos`; this needs no pattern."""
         start, end = pos, len(text)
         while pos < end and (text[pos] == " " or text[pos] == "\n"):
             pos += 1
@@ -520,7 +520,7 @@ class RepairMachine(Tokens):
         return YES if char == "," or char == "}" or char == "]" else NO
 
     def _ends(self, text: str, pos: int) -> int:
-        """Tell whether the quote before `pos` ends the key or string."""
+        """Return whether the quote before `pos` ends the key or string."""
         if self._state == KEY:
             return look(lookahead.KEY_ENDS, text, pos, self._is_last)
         verdict = look(lookahead.VALUE_ENDS, text, pos, self._is_last)
@@ -556,7 +556,7 @@ class RepairMachine(Tokens):
         return pos + 1
 
     def _may_quote(self, text: str, pos: int, before: str) -> int:
-        """Tell whether a quotation inside a string may begin with the quote before `pos`."""
+        """Return whether a quotation inside a string may begin with the quote before `pos`."""
         # No key begins with a quotation: in `{""a"": 1}` the quotes are doubled, as in CSV.
         if before.isalnum() or (before in _ENDS_WORDS if before else self._state == KEY):
             return NO

@@ -81,7 +81,7 @@ class Record:
         return dumps(self.to_dict(*also))
 
     def absorb(self, earlier: Record) -> Self | None:
-        """Take over what an earlier update of the same entity says; None if it is of another."""
+        """Merge an earlier update of the same entity into this one; None for another entity."""
         if (earlier.entity, earlier.index) != (self.entity, self.index):
             return None
         if earlier.delta is not None and self.delta is not None:
@@ -115,7 +115,7 @@ class Record:
 
 
 if TYPE_CHECKING:
-    # Only there it may have a default in Python 3.11, so that a bare `Update` can be written.
+    # In Python 3.11 only this one takes a default, which allows a bare `Update`.
     from typing_extensions import TypeVar
 
     T = TypeVar("T", default=Any)

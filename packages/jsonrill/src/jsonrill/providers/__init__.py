@@ -1,9 +1,9 @@
-"""One module for each provider, with all that is known of it: its events in, statements out.
+"""One module for each provider: its events in, statements out.
 
-A module has `accepts(event)`, which tells whether an event is its provider's, and `translate`, a
-function from an event to statements, or `Translation`, a class of such functions that remember
-something. `reader.py` finds the module for an event. Some modules are of frameworks, which send
-events of a provider in an envelope, or say the same in other words.
+A module has `accepts(event)`, which recognises its provider's events, and `translate`, a function
+from an event to statements, or `Translation`, a class of such functions that keep state.
+`reader.py` finds the module for an event. Some modules are for frameworks, which wrap a
+provider's events in an envelope, or have their own names for the same content.
 """
 
 from .objects import plain

@@ -35,7 +35,7 @@ def translate(event: dict[str, Any]) -> list[Statement]:
         case "RUN_STARTED":
             return [Begin(as_id(event, "runId"))]
         case "RUN_FINISHED":
-            # What jsonrill itself writes of an answer that is not complete.
+            # jsonrill itself writes this reason for an answer that is not complete.
             return [finished(as_object(event, "result").get("finishReason"))]
         case "RUN_ERROR":
             return [failed(event)]

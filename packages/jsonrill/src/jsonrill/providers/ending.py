@@ -1,4 +1,4 @@
-"""How one choice of an answer ends, and what a caller's `Answer` learns of it."""
+"""How one choice of an answer ends, and the fields of the caller's `Answer` that depend on it."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Ending:
     """Follows one choice of an answer to its end, and fills in the caller's `Answer`.
 
     `failure` is the error that the provider has reported, `usage` the token counts. `asks_again`:
-    the caller lets a model go on that has `paused` because the provider's own tools take long, so
-    that such an answer is not cut.
+    the caller continues an answer that the model has `paused` because the provider's own tools take
+    long, so it is not cut.
     """
 
     choice: int = 0
@@ -55,7 +55,7 @@ class Ending:
             self.answer.begin()
 
     def read(self, statements: Sequence[Statement]) -> None:
-        """Take in the statements of an event."""
+        """Read the statements of an event."""
         for statement in statements:
             match statement:
                 case Text() | Reasoning() | CallDelta() if statement.choice == self.choice:
@@ -99,10 +99,10 @@ class Ending:
         return CutShort(reason, self._detail) if reason in CUTS else None
 
     def end(self, *, ends: bool) -> CutShort | None:
-        """Return how the choice was cut, and tell the `Answer`: its stream has ended."""
+        """End the stream: complete the `Answer`, and return how the choice was cut."""
         cut = self.cut(ends=ends)
         if self.answer is not None:
-            # The last counts of a lost stream have not come.
+            # A lost stream lacks its last counts.
             if cut is None or self.answer.finish is not None:
                 self.answer.usage = self.usage or None
             if cut is not None:

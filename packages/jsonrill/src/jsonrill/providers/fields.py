@@ -1,4 +1,4 @@
-"""What the providers' modules share: reading fields of events, and statements they make alike.
+"""What the providers' modules share: reading fields of events, and common statements.
 
 An event may hold anything. A field of another type than expected counts as absent, so that an odd
 event never raises.

@@ -1,8 +1,8 @@
 """LangChain and LangGraph: messages that a model streams, alone, in events or with a mode.
 
-The chunks of a message carry text and calls. The complete message that may follow them says the
-same again, so it counts only if none of it was streamed. In `astream_events` chains and parsers
-pass on what their model said: only the model's own events count. A graph yields messages alone,
+The chunks of a message carry text and calls. The complete message that may follow repeats them, so
+it counts only if none of it was streamed. In `astream_events` chains and parsers repeat their
+model's events: only the model's own events count. A graph yields messages alone,
 with the mode, or with the subgraph too; only the mode `messages` streams chunks.
 """
 

@@ -51,7 +51,7 @@ class Translation:
             statements.append(Begin(f"turn-{self._turn}"))
         self._seen[index] = kind, id, is_complete or end is not None or reason in CUTS
         if kind == "call":
-            # Whatever becomes of its id, it is the call of this part.
+            # The alias finds the call of this part even if its id changes.
             more = CallDelta(id, index, as_text(call, "name"), delta, alias=f"part-{index}")
             more.message, more.end = f"turn-{self._turn}", end
             more.free, more.hosted = call.get("encoding") == "text", call.get("hosted") is True
@@ -72,7 +72,7 @@ class Translation:
         if index not in self._seen:
             return False
         known_kind, known_id, has_ended = self._seen[index]
-        # News of a call that has ended bring no more of its arguments, unless it is in error.
+        # An update of a call that has ended has no new arguments, unless the call is in error.
         has_more = event.get("delta") and as_object(event, "call").get("status") != "error"
         is_news = kind == "call" and known_id == id and not has_more
         return known_kind != kind or (has_ended and not is_news)

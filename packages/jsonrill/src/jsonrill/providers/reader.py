@@ -23,9 +23,9 @@ PROVIDERS: Final[dict[str, Any]] = {name: import_module(f".{name}", __package__)
 class Reader:
     """Turns events into statements. `provider` is a name, a function, or `auto`.
 
-    With `auto` the provider of the previous event reads an event if it accepts it, otherwise the
-    first that does. An event that none accepts (an `error`) is read by the provider of the previous
-    event; if it is the first event, only an error is read.
+    With `auto` an event is read by the previous event's provider if that accepts it, otherwise by
+    the first one that does. An event that none accepts (an `error`) is also read by the previous
+    event's provider. If it is the first event, only an error is read.
     """
 
     __slots__ = ("_is_fixed", "_translate", "_translations", "named", "provider")

@@ -52,10 +52,10 @@ class CallDelta:
     `parts`, values at paths. `message` is the response (None: the current one), `choice` its
     choice. `alias` is another id under which later events name this call. Unless it `opens`, it
     cannot open a call. `free`: the text is free text, not JSON. `hosted`: the provider runs the
-    tool. `unread`: it brings something unknown, so that a call to which nothing else comes is not a
-    call without arguments. `preset` are complete arguments stated at the start, which count if
-    nothing else comes. `received`: it is one of jsonrill's wire events, with `fragments` (None:
-    none were sent), `status` and `error`.
+    tool. `unread`: it has unknown content, so a call without other content is not a call without
+    arguments. `preset` are complete arguments stated at the start, which count if nothing else
+    comes. `received`: it is one of jsonrill's wire events, with `fragments` (None: none were sent),
+    `status` and `error`.
     """
 
     id: str | None = None

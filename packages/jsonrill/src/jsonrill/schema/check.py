@@ -2,7 +2,7 @@
 
 Everything outside the open path is complete: it is finished once, when it is first seen, and
 shared from then on. A `Frame` for each open container keeps what its complete children have
-become, so that a look costs what is new and the depth of what is open:
+become, so a check costs only the new text and the depth of the open path:
 
     {"title": "To the sea", "stops": [{"name": "Rome"}, {"name": "Os
     frame of the root    made {"title": "To the sea"}
@@ -190,7 +190,7 @@ class Frame:
     def __init__(self, node: Node, container: Any, path: Path, around: Frame | None) -> None:
         self.container = container
         self.path = path
-        # Of a union the outer node is the union, the other one the type that is left of it.
+        # For a union, the outer node is the union, and `node` the one type that is still possible.
         self._outer = self.node = node
         # Whether nothing inside is refused.
         self.is_quiet: bool = node.is_late or (around is not None and around.is_quiet)

@@ -39,7 +39,7 @@ class Refused(Exception):
         self.allowed = tuple(allowed)
 
     def below(self, path: Path) -> Refused:
-        """Turn this into the refusal of the value around, in which the checked one is at `path`."""
+        """Make this a refusal of the outer value, in which the checked one is at `path`."""
         self.path = path + self.path
         return self
 

@@ -161,11 +161,11 @@ def _failure(source: Any) -> tuple[int, str] | None:
     return None
 
 
-# ---- streams that can be iterated both ways, but work in one: LiteLLM's ----
+# ---- streams with both iterator protocols, of which only one works: LiteLLM's ----
 
 
 def _open_both_ways(source: Any) -> Opened:
-    """Open a stream in the way that works: the way of the stream inside it, if there is one."""
+    """Open a stream with the iterator protocol of the stream inside it, if there is one."""
     inner = source
     while below := _stream_inside(inner):
         inner = below

@@ -107,7 +107,7 @@ class ToolCall(Identified):
         return {} if self.is_placeholder else self._value
 
     def args_until(self, length: int) -> Any:
-        """Return the arguments as they were when so much of the text had come."""
+        """Return the arguments as they were after `length` characters of their text."""
         if length >= len(self.raw):
             return self.args
         text = self.raw[:length]
@@ -165,7 +165,7 @@ class ToolCall(Identified):
     # ---- what statements bring ----
 
     def news(self) -> tuple[str | None, list[Fragment] | None]:
-        """Return the argument text and the fragments since the last look; None: nothing new."""
+        """Return the argument text and the fragments since the last call; None: nothing new."""
         news = self._text, self._fragments
         self._text = self._fragments = None
         return news
@@ -188,7 +188,7 @@ class ToolCall(Identified):
             self._state(None, delta.value)
 
     def end(self, end: End) -> None:
-        """End the arguments, as the provider says; it may repeat them, or state them only now."""
+        """End the arguments. The provider may repeat them here, or state them only now."""
         self._state(end.text, end.value)
         if end.error is not None:
             self._fail({"code": "PROVIDER_ERROR", "message": end.error})
@@ -267,7 +267,7 @@ class ToolCall(Identified):
             self._note(self._parse(text))
 
     def _append_unread(self, text: str) -> None:
-        """Keep free text, and text that is not JSON, but not without bound."""
+        """Keep free text, and text that is not JSON, up to the limit of text."""
         bound = (self._options.get("limits") or DEFAULT_LIMITS).text
         if len(self.raw) + len(text) > bound:
             error = LimitExceeded(f"more than {bound} (text)", limit="text", offset=bound, path=())
@@ -280,7 +280,7 @@ class ToolCall(Identified):
         self._note(fragments)
 
     def _repeats(self, text: str) -> bool:
-        """Return whether this text says nothing new after complete arguments."""
+        """Return whether this text only repeats complete arguments."""
         if self.is_placeholder:
             return _is_blank(text) or _is_empty_object(text)
         return self._is_done and (text == self.raw or _is_empty_object(text))
@@ -331,7 +331,7 @@ class ToolCall(Identified):
             self._truncate()
 
     def _needs_text(self, text: str, fragments: list[Any] | None) -> bool:
-        """Return whether the text is read: where no fragments help, and where it has begun."""
+        """Return whether to read the text: without usable fragments, or if it was read before."""
         if self.encoding == "text" or self._machine is not None:
             return True
         if self._rebuilder is not None:
@@ -380,7 +380,7 @@ class ToolCall(Identified):
             return
         try:
             fits = self._fits(text, value)
-        except RecursionError:  # too deep to compare is not different
+        except RecursionError:  # values too deep to compare count as equal
             fits = True
         if not fits:
             message = "the arguments stated at the end are not those that were streamed"
@@ -429,7 +429,7 @@ class ToolCall(Identified):
         if self.encoding == "text" or (self.is_placeholder and not is_whole):
             return is_whole
         if self.is_placeholder:
-            # It was the value.
+            # The placeholder is the value.
             self.is_placeholder = False
             self._note(self._parse(""))
         elif self._machine is None and not self._is_done and not _is_blank(self.raw):
