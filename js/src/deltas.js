@@ -124,10 +124,10 @@ function indexOf(token) {
 function spliced(old, [start, count, added], levels, limits) {
   const isText = typeof old === "string" && typeof added === "string";
   if (!isText && !(Array.isArray(old) && Array.isArray(added))) refuse(added, "does not fit the value");
-  if (![start, count].every((size) => Number.isSafeInteger(size) && size >= 0)) refuse([start, count], "is not a range");
   const from = isText ? unitsTo(old, 0, start) : start;
   const to = isText ? unitsTo(old, from, count) : start + count;
-  if (to > old.length) refuse([start, count], "does not fit the value");
+  const areSizes = [start, count].every((size) => Number.isSafeInteger(size) && size >= 0);
+  if (!areSizes || to > old.length) refuse(added, "does not fit the value");
   const [head, tail] = [old.slice(0, from), old.slice(to)];
   return isText ? checked(head + added + tail, 0, limits) : [...head, ...checked(added, levels, limits), ...tail];
 }

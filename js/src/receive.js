@@ -126,10 +126,10 @@ export class Receiver {
    * @param {any[]} steps
    */
   advance(steps) {
-    if (steps.length === 0 || this.ended) refuse(steps, "is empty, or came after the end");
-    let { last, error } = this;
+    if (steps.length === 0) refuse(steps, "is not a snapshot or change");
+    let { last, error, ended } = this;
+    let isChanged = false;
     const marks = [];
-    let [isChanged, ended] = [false, false];
     // One operation that fails changes nothing. Several are applied to a copy.
     const patch = steps.length === 1 ? this.#patch : new Patch(this.value, this.#limits);
     for (const item of steps) {
