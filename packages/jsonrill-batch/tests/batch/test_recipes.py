@@ -20,7 +20,13 @@ from support.markdown import read
 
 from . import logs
 
+BLOCKS = read((ROOT / "docs" / "batch.md").read_text("utf8")).blocks
 COUNTS = "[('complete', 192), ('cut', 6), ('invalid', 2)]"
+
+
+def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "PYSPARK_PYTHON": sys.executable}
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
 
 
 @pytest.mark.parametrize(
@@ -28,8 +34,7 @@ COUNTS = "[('complete', 192), ('cut', 6), ('invalid', 2)]"
     [("ray", COUNTS), ("pyspark", COUNTS), ("duckdb", "('TRUNCATED', "), ("polars", COUNTS)],
 )
 def test_a_recipe_runs(tmp_path: Path, module: str, output: str) -> None:
-    blocks = read((ROOT / "docs" / "batch.md").read_text("utf8")).blocks
-    (script,) = [item.text for item in blocks if re.search(rf"(import|from) {module}\b", item.text)]
+    [script] = [it.text for it in BLOCKS if re.search(rf"(import|from) {module}\b", it.text)]
     if find_spec(module) is None:
         pytest.skip(f"needs {module}")
     (tmp_path / "logs").mkdir()
@@ -37,36 +42,17 @@ def test_a_recipe_runs(tmp_path: Path, module: str, output: str) -> None:
     folder = Output(tmp_path / "checked", Job("check"), "jsonl")
     folder.prepare()
     folder.write(partitions([log])[0])
-    path = os.pathsep.join(sys.path)
-    environment = {**os.environ, "PYTHONPATH": path, "PYSPARK_PYTHON": sys.executable}
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    done = run(tmp_path, sys.executable, "-c", script)
     assert done.returncode == 0, done.stderr
     assert output in done.stdout
 
 
 @hard
 def test_the_first_commands_run(tmp_path: Path) -> None:
-    blocks = read((ROOT / "docs" / "batch.md").read_text("utf8")).blocks
-    commands = next(item.text for item in blocks if item.language == "console").splitlines()
-    script = "\n".join(item.removeprefix("$ ") for item in commands if not item.startswith("$ pip"))
+    commands = next(it.text for it in BLOCKS if it.language == "console").splitlines()
+    script = "\n".join(it.removeprefix("$ ") for it in commands if not it.startswith("$ pip"))
     python = shlex.quote(sys.executable)
     script = script.replace("python tools", f"{python} {ROOT}/tools").replace("1000", "50")
-    script = script.replace("\njsonrill ", f"\n{python} -m jsonrill ")
-    path = os.pathsep.join(sys.path)
-    done = subprocess.run(
-        ["bash", "-c", script],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    done = run(tmp_path, "bash", "-c", script.replace("\njsonrill ", f"\n{python} -m jsonrill "))
     rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     assert rows and "complete" not in {row["status"] for row in rows}, done.stderr
