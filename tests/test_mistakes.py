@@ -77,7 +77,7 @@ InvalidJSON: the answer is text, not JSON: 'I am sorry, but I cannot do that.'
 values('```json\n{"a": 1}\n```')
 InvalidJSON: the JSON is in a fence: '```json {"a": 1} ```' (repair=True reads it)
 values('<think>Hm.</think>{"a": 1}')
-InvalidJSON: the model thinks aloud before the JSON: '<think>Hm.</think>{"a": 1}' (repair=True skips it)
+InvalidJSON: the model writes its reasoning before the JSON: '<think>Hm.</think>{"a": 1}' (repair=True skips it)
 values(PAGE)
 InvalidJSON: this is an HTML page, not JSON: '<!DOCTYPE html><html><body>502 Bad Gateway</body></html>'
 values('data: {"a": 1}\n\n')
@@ -123,7 +123,7 @@ UnknownSource: the only element is not an event of a known provider: dict with f
 values([1, 2])
 UnknownSource: none of 2 elements is an event of a known provider; the first is int. A source is text, a provider's stre…
 values(5)
-TypeError: a source is text, a provider's stream or its events, an open file, a pipe or an HTTP response, or an iterable of these, not int
+TypeError: a source must be text, a provider's stream or its events, an open file, a pipe or an HTTP response, or an iterable of these, not int
 values(coroutine())
 TypeError: this coroutine has not been awaited: pass `await` and the call, as a source
 values(Completion(choices=[{"message": {"content": "{}"}}]))
@@ -141,9 +141,9 @@ InvalidSchema: the key "town" is not allowed: allowed is "city" (extra_forbidden
 values('[{"city": "R"}]', Trip)
 InvalidSchema: Input should be an object, not an array (model_type) at character 0, in root
 values("{}", Trip(city="R", nights=1))
-TypeError: a schema is a pydantic type or a JSON Schema as a dict, not an instance of Trip
+TypeError: a schema must be a pydantic type or a JSON Schema dict, not an instance of Trip
 values("{}", "Trip")
-TypeError: a schema is a pydantic type or a JSON Schema as a dict, not an instance of str
+TypeError: a schema must be a pydantic type or a JSON Schema dict, not an instance of str
 values("{}", {"type": "strnig"})
 ValueError: not a JSON Schema: "strnig" is not valid under any of the schemas listed in the 'anyOf' keyword, at type
 values("{}", repiar=True)
@@ -151,29 +151,29 @@ TypeError: unknown option: repiar; did you mean repair?
 values("{}", repair=["coma"])
 ValueError: no repair rule is named 'coma': did you mean commas?
 values("{}", limits={"depth": 5})
-ValueError: limits is a Limits object such as Limits(depth=64), not {'depth': 5}
+ValueError: limits must be a Limits object such as Limits(depth=64), not {'depth': 5}
 select("{}", "a", limits=64)
-ValueError: limits is a Limits object such as Limits(depth=64), not 64
+ValueError: limits must be a Limits object such as Limits(depth=64), not 64
 receive([], limits=64)
-ValueError: limits is a Limits object, not 64
+ValueError: limits must be a Limits object, not 64
 values("{}", Trip, live=True)
 TypeError: live=True shows plain values: leave out live or schema
 values("[" * 300)
 LimitExceeded: more than 256 (depth) at character 256, in root[0][0][0][0][0][0]…[0][0][0][0][0][0]: pass limits=Limits(depth=...) to allow more
 values(answer("{}"), choice=-1)
-ValueError: choice is a whole number from 0 up, not -1
+ValueError: choice must be a whole number from 0 up, not -1
 values(answer("{}"), choice=1)
 UnknownSource: choice 1 has no text, but choice 0 has
 values(answer("{}"), provider="opnai")
 ValueError: provider is not 'opnai': did you mean 'openai_chat'?…
 values("{}", answer={})
-ValueError: answer is an Answer object, not {}
+ValueError: answer must be an Answer object, not {}
 values("{}", missing="zero")
 TypeError: missing="zero" needs a schema
 text('{"title": 5}', "title")
 FieldNotFound: the field title is a number, not a string
 text("{}", "items[*].title")
-ValueError: a path without wildcards is wanted here, not 'items[*].title'
+ValueError: expected a path without wildcards, not 'items[*].title'
 select("{}", "items.item.id")
 ValueError: not a path: 'items.item.id'; for any element write `items[*].id`, for a key `item` `items["item"]`
 select("{}", ".items[].id")
@@ -185,17 +185,17 @@ FieldNotFound: the field results never came
 select('{"rows": [{"city": 5}]}', "rows", Strict)
 InvalidSchema: Input should be a valid string, not a number (string_type) at character 10, in root.rows[0].city
 updates("{}", "REALTIM")
-ValueError: mode is one of BATCH, ALL-TOGETHER, ONE-BY-ONE, PROGRESSIVE, REALTIME, not 'REALTIM'
+ValueError: mode must be one of BATCH, ALL-TOGETHER, ONE-BY-ONE, PROGRESSIVE, REALTIME, not 'REALTIM'
 updates("{}", Trip)
 TypeError: the second argument is the mode: pass schema=Trip
 updates("{}", every=0)
-ValueError: every is a number of seconds above 0, not 0
+ValueError: every must be a number of seconds above 0, not 0
 run_tools([], {}, timeout="5")
-ValueError: timeout is a number of seconds above 0, not '5'
+ValueError: timeout must be a number of seconds above 0, not '5'
 updates("{}", zero_values=True)
 ValueError: zero_values needs a schema
 fields("[]", list[int])
-TypeError: the schema has no fields: use values(…) for what is not an object
+TypeError: the schema has no fields: use values(…) for anything but an object
 chunks("abc")
 InvalidJSON: the snapshot is not JSON: Expecting value: line 1 column 1 (char 0)
 chunks([{"a": "xy"}, {"a": "z"}])
@@ -205,7 +205,7 @@ TypeError: unknown option: many; there are answer, choice, limits, on_repair, pa
 partial('{"a": x')
 InvalidJSON: expected a value but got 'x' at character 6, in root.a
 closed().feed("{}")
-StreamClosed: this stream has ended; nothing can be fed to it any more
+StreamClosed: this stream has ended: it takes no more input
 sse("x")
 TypeError: sse() takes an iterable of updates, not str
 Rebuilder().feed([{"path": "root[5]", "kind": "CompleteNull"}])

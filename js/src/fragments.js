@@ -97,7 +97,7 @@ export function isForeign(item) {
  */
 function readFragment(item, foreign) {
   if (item instanceof Fragment) return checked(item.kind, item.path, item.text, item.value);
-  if (!isObject(item)) throw new FragmentError(`a fragment is a JSON object, not ${shown(item)}`);
+  if (!isObject(item)) throw new FragmentError(`a fragment must be a JSON object, not ${shown(item)}`);
   const name = typeof item.kind === "string" ? item.kind : "";
   const kind = /** @type {Kind} */ (name.slice(0, 1).toUpperCase() + name.slice(1));
   if (!STARTS.includes(kind) && !OTHERS.includes(kind)) throw new FragmentError(`not a kind of fragment: ${shown(item.kind)}`);

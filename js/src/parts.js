@@ -92,7 +92,7 @@ export class Parts {
   /** @param {PartsOptions} [options] */
   constructor({ choice = 0, provider = "auto", limits } = {}) {
     if (!Number.isInteger(choice) || choice < 0) {
-      throw new TypeError(`choice is a whole number from 0 up, not ${String(choice)}`);
+      throw new TypeError(`choice must be a whole number from 0 up, not ${String(choice)}`);
     }
     this.#choice = choice;
     this.reader = new Reader(provider);

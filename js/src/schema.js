@@ -25,7 +25,7 @@ import { formatPath } from "./paths.js";
  */
 export function checkSchema(schema) {
   if (schema === undefined || typeof schema?.["~standard"]?.validate === "function") return;
-  throw new TypeError("schema is a Standard Schema, as zod, valibot and arktype make them");
+  throw new TypeError("schema must be a Standard Schema, as zod, valibot and arktype make them");
 }
 
 /**

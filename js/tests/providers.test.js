@@ -204,7 +204,7 @@ test("choice selects one of several answers", async () => {
   assert.deepEqual((await all(content(events))).items, ["a"]);
   const { items, error } = await all(content(events, { choice: 1 }));
   assert.deepEqual([items, error.reason], [["b"], "length"]);
-  assert.throws(() => parts([], { choice: -1 }), /choice is a whole number/);
+  assert.throws(() => parts([], { choice: -1 }), /choice must be a whole number/);
 });
 
 test("what is not recognised is an UnknownSource that names it", async () => {
@@ -226,7 +226,7 @@ test("what is not recognised is an UnknownSource that names it", async () => {
     assert.throws(() => reader({ choices: [] }), /request it with stream: true/);
     assert.throws(() => reader(undefined), TypeError);
   }
-  assert.throws(() => toolCalls([], { provider: "opnai" }), /provider is auto, openai_chat, /);
+  assert.throws(() => toolCalls([], { provider: "opnai" }), /provider must be auto, openai_chat, /);
 });
 
 test("an error of the provider, of the server and of the response is thrown after what was good", async () => {

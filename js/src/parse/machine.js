@@ -166,7 +166,7 @@ export class Machine {
    */
   constructor(sink, { prefix = "", limits, ...others } = {}) {
     for (const name of Object.keys(others)) throw new TypeError(`there is no option "${name}"`);
-    if (typeof prefix !== "string") throw new TypeError("prefix is a text");
+    if (typeof prefix !== "string") throw new TypeError("prefix must be a text");
     this.#sink = sink;
     this.#limits = checkLimits(limits);
     this.#held = prefix;

@@ -66,7 +66,7 @@ export class Reader {
     if (typeof provider === "function") this.#translate = provider;
     else if (Object.hasOwn(PROVIDERS, provider)) this.#switchTo(/** @type {ProviderName} */ (provider));
     else if (provider !== "auto") {
-      throw new TypeError(`provider is auto, ${NAMES.join(", ")} or a function, not ${String(provider)}`);
+      throw new TypeError(`provider must be auto, ${NAMES.join(", ")} or a function, not ${String(provider)}`);
     }
   }
 

@@ -118,7 +118,7 @@ def test_other_functions_read_one_document() -> None:
     for read in (jsonrill.fragments, jsonrill.loads, jsonrill.partial):
         with pytest.raises(TypeError, match="unknown option: many"):
             read("{}", many=True)  # type: ignore[call-arg, call-overload]
-    with pytest.raises(ValueError, match="many is true or false"):
+    with pytest.raises(ValueError, match="many must be true or false"):
         values("{}", many="yes")  # type: ignore[call-overload]
 
 

@@ -131,7 +131,7 @@ class Reader:
             case "calls":
                 self._read_calls(stream, row, options)
             case kind:
-                raise ValueError(f"a job is values, updates, check or calls, not {kind!r}")
+                raise ValueError(f"a job must be values, updates, check or calls, not {kind!r}")
 
     def _read_updates(self, stream: Stream, row: Row, options: dict[str, Any]) -> None:
         job, mode = self._job, cast(Any, self._job.mode)

@@ -56,7 +56,7 @@ class Position(NamedTuple):
             return cls()
         match = _ID.fullmatch(text)
         if match is None:
-            raise ValueError("Last-Event-ID and after are the id of an event, or 0")
+            raise ValueError("Last-Event-ID and after must be the id of an event, or 0")
         return cls(match[1], *map(int, match.groups()[1:]))
 
     def __str__(self) -> str:

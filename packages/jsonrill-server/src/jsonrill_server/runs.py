@@ -74,11 +74,11 @@ class Runs:
         **limits: Any,
     ) -> None:
         if not lease > 0 <= takeover:
-            raise ValueError("lease and takeover are seconds, and a lease is longer than 0")
+            raise ValueError("lease must be a number of seconds above 0, and takeover not below 0")
         sources = dict(sources or {})
         for function in (*sources.values(), *([on_end] if on_end else [])):
             if not callable(function):
-                raise TypeError(f"sources and on_end are functions, not {function!r}")
+                raise TypeError(f"sources and on_end must be functions, not {function!r}")
         self.limits = Limits(**limits)
         self.store = open_store(store) if isinstance(store, str) else store
         self.lifecycle = Lifecycle(self.store, sources, on_end, lease, takeover, self.limits)
@@ -158,7 +158,7 @@ class Runs:
             known = ", ".join(lifecycle.sources) or "none"
             raise ValueError(f"no source is registered as {name!r}; there are: {known}")
         if on_end is not None and not callable(on_end):
-            raise TypeError(f"on_end is a function, not {on_end!r}")
+            raise TypeError(f"on_end must be a function, not {on_end!r}")
         has_on_end = on_end is not None or lifecycle.on_end is not None
         given = Options(options).given
         meta = Meta(key, given, name, dict(args or {}), lifecycle.lease, has_on_end)
@@ -263,7 +263,7 @@ class Runs:
         Options(choices)  # wrong options are raised here
         if not hasattr(request, "scope"):
             kind = type(request).__qualname__
-            raise TypeError(f"a request is one of Starlette, FastAPI or Django (ASGI), not {kind}")
+            raise TypeError(f"a request must be of Starlette, FastAPI or Django (ASGI), not {kind}")
         http = Request(request.scope)
         if replay is None:
             replay = not (choices["format"] == "ai-sdk" and http.method == "GET")
@@ -293,7 +293,7 @@ class Runs:
 def log_name(key: str) -> str:
     """Return the name of a run's log: its key, or a digest of an unusual one."""
     if not key or type(key) is not str:
-        raise TypeError(f"the key of a run is a text that is not empty, not {key!r}")
+        raise TypeError(f"the key of a run must be a non-empty text, not {key!r}")
     if _SAFE.fullmatch(key):
         return f"r/{key}"
     return f"r/~{hashlib.sha256(key.encode('utf-8', 'surrogatepass')).hexdigest()}"

@@ -153,7 +153,7 @@ class Parts:
         asks_again: bool = False,
     ) -> None:
         if type(choice) is not int or choice < 0:
-            raise ValueError(f"choice is a whole number from 0 up, not {choice!r}")
+            raise ValueError(f"choice must be a whole number from 0 up, not {choice!r}")
         self._calls = ToolCalls(
             provider, schemas=schemas, repair=repair, on_repair=on_repair, limits=limits, keep=None
         )

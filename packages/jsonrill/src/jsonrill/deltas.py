@@ -68,7 +68,7 @@ def plain(value: Any, limits: Limits = DEFAULT_LIMITS, depth: int = 0) -> Any:
 
 def _plain_key(key: Any) -> str:
     if not isinstance(key, str):
-        raise TypeError(f"the keys of a JSON object are strings, not {key!r:.80}")
+        raise TypeError(f"the keys of a JSON object must be strings, not {key!r:.80}")
     return _joined(key)
 
 
@@ -292,7 +292,7 @@ def apply_delta(previous: Any, delta: list[Operation], *, limits: Limits = DEFAU
     `InvalidMessage` if an operation is wrong or does not fit the value.
     """
     if type(delta) is not list:
-        raise InvalidMessage(f"a delta is a list of operations, not {delta!r:.80}")
+        raise InvalidMessage(f"a delta must be a list of operations, not {delta!r:.80}")
     patch = Patch(previous, limits)
     for operation in delta:
         patch.apply(operation)

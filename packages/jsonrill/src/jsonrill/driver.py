@@ -204,9 +204,9 @@ class Pace(Generic[T]):
         is_urgent: Callable[[T], bool] = lambda item: False,
     ) -> None:
         if isinstance(every, bool) or not isinstance(every, (int, float)):
-            raise TypeError(f"every is a number of seconds, not {every!r}")
+            raise TypeError(f"every must be a number of seconds, not {every!r}")
         if not (isfinite(every) and every > 0):
-            raise ValueError(f"every is a number of seconds above 0, not {every!r}")
+            raise ValueError(f"every must be a number of seconds above 0, not {every!r}")
         self._every = every
         self._merge = merge
         self._is_urgent = is_urgent

@@ -294,9 +294,9 @@ class Limits:
         for field in fields(self):
             value = getattr(self, field.name)
             if type(value) is not int:
-                raise TypeError(f"{field.name} is a whole number, not {value!r}")
+                raise TypeError(f"{field.name} must be a whole number, not {value!r}")
             if value < (field.name == "text"):
-                raise ValueError(f"limits are not negative, and text is at least 1: {self}")
+                raise ValueError(f"limits must be at least 0, and text at least 1: {self}")
 
 
 DEFAULT_LIMITS: Final = Limits()

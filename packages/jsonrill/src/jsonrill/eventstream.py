@@ -60,7 +60,7 @@ def encode_event(
         lines.append(f"event: {_field('event', event)}\n")
     if retry is not None:
         if type(retry) is not int or retry < 0:
-            raise ValueError(f"retry is a whole number of milliseconds, not {retry!r}")
+            raise ValueError(f"retry must be a whole number of milliseconds, not {retry!r}")
         lines.append(f"retry: {retry}\n")
     if "\n" in data or "\r" in data:
         lines += [f"data: {line}\n" for line in _LINE_END.split(data)]

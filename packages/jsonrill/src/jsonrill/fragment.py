@@ -115,7 +115,7 @@ def is_foreign(item: Any) -> bool:
 
 def _from_wire(wire: Any, foreign: bool) -> Fragment:
     if not isinstance(wire, Mapping):
-        raise FragmentError(f"a fragment is a JSON object, not {type(wire).__name__}")
+        raise FragmentError(f"a fragment must be a JSON object, not {type(wire).__name__}")
     name, text, value = wire.get("kind"), wire.get("textValue"), wire.get("value")
     kind: Any = name[:1].upper() + name[1:] if isinstance(name, str) else None
     if kind not in KINDS:
@@ -124,7 +124,7 @@ def _from_wire(wire: Any, foreign: bool) -> Fragment:
         return _read_foreign(kind, value if text is None else text)
     path = wire.get("path")
     if not isinstance(path, str):
-        raise FragmentError(f"the path of a fragment is a text like 'root.a[0]', not {path!r}")
+        raise FragmentError(f"the path of a fragment must be a text like 'root.a[0]', not {path!r}")
     try:
         return _checked(kind, parse_path(path), text, value)
     except ValueError as error:

@@ -83,7 +83,7 @@ def parse_path(text: str) -> Path:
     """Read a path as `format_path` writes it; `root.` may be left out."""
     path = parse_pattern(text)
     if any(isinstance(step, Wildcard) for step in path):
-        raise ValueError(f"a path without wildcards is wanted here, not {text!r}")
+        raise ValueError(f"expected a path without wildcards, not {text!r}")
     return path  # type: ignore[return-value]  # no Wildcard is left in it
 
 
@@ -167,7 +167,7 @@ def from_pointer(pointer: str, value: Any) -> Path:
     the last one. Any other pointer that leads nowhere is a `ValueError`.
     """
     if pointer and not pointer.startswith("/"):
-        raise ValueError(f"a JSON Pointer is empty or starts with '/', not {pointer!r}")
+        raise ValueError(f"a JSON Pointer must be empty or start with '/', not {pointer!r}")
     path: list[str | int] = []
     tokens = pointer.split("/")[1:]
     for number, token in enumerate(tokens, start=1):

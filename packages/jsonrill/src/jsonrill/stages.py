@@ -139,7 +139,7 @@ class ValueStage(Reading):
         self, schema: Any, missing: Any, options: Mapping[str, Any], live: bool = False
     ) -> None:
         if missing not in ("none", "zero"):
-            raise ValueError(f"missing is one of none, zero, not {missing!r}")
+            raise ValueError(f"missing must be one of none, zero, not {missing!r}")
         if schema is not None:
             from .schema.document import SchemaDocument  # loads pydantic
 
@@ -184,7 +184,7 @@ class FieldStage(ValueStage):
         super().__init__(*arguments)
         schema = getattr(self._reader, "schema", None)
         if schema is None or not schema.node.allows("object"):
-            raise TypeError("the schema has no fields: use values(…) for what is not an object")
+            raise TypeError("the schema has no fields: use values(…) for anything but an object")
 
     def _items(self, found: Any) -> Sequence[Any]:
         fields: list[tuple[str, Any]] = self._reader.take_fields()
@@ -267,7 +267,7 @@ class CallStage(Stage):
         from .sources.events import EventReader
 
         if not isinstance(calls, ToolCalls | None):
-            raise TypeError(f"calls is a ToolCalls object, not {calls!r}")
+            raise TypeError(f"calls must be a ToolCalls object, not {calls!r}")
         self._calls = ToolCalls(**options) if calls is None else calls
         self._reader = self._calls.reader
         self.events = EventReader(self._reader.named)

@@ -79,7 +79,7 @@ def run_tools(source: Any, tools: Tools, **options: Any) -> Any:
     check_names(options, RunOptions.__annotations__.keys() - {"keep"})
     timeout = options.pop("timeout", None)
     if timeout is not None and not (isinstance(timeout, int | float) and timeout > 0):
-        raise ValueError(f"timeout is a number of seconds above 0, not {timeout!r}")
+        raise ValueError(f"timeout must be a number of seconds above 0, not {timeout!r}")
     reader = EventReader(options.get("provider", "auto"))
     run = ToolRun(tools, reader, **options)
     events = drive(reader, source)
@@ -160,9 +160,9 @@ class ToolRun:
         **options: Any,
     ) -> None:
         if when not in ("args", "call"):
-            raise ValueError(f'when is "args" or "call", not {when!r}')
+            raise ValueError(f'when must be "args" or "call", not {when!r}')
         if type(concurrency) is not int or concurrency < 1:
-            raise ValueError(f"concurrency is a whole number from 1 up, not {concurrency!r}")
+            raise ValueError(f"concurrency must be a whole number from 1 up, not {concurrency!r}")
         self._tools = {name: Tool(name, function) for name, function in _by_name(tools).items()}
         types = {name: schema for name, tool in self._tools.items() if (schema := tool.schema())}
         self.parts = Parts(schemas={**types, **(schemas or {})}, asks_again=True, **options)
@@ -267,7 +267,7 @@ def _by_name(tools: Tools) -> dict[str, Function]:
         tools = {getattr(tool, "__name__", repr(tool)): tool for tool in tools}
     for name, function in tools.items():
         if not callable(function):
-            raise TypeError(f"the tool {name!r} is a function, not {function!r}")
+            raise TypeError(f"the tool {name!r} must be a function, not {function!r}")
     return dict(tools)
 
 

@@ -47,7 +47,7 @@ class Receiver:
 
     def __init__(self, *, limits: Limits = DEFAULT_LIMITS) -> None:
         if not isinstance(limits, Limits):
-            raise ValueError(f"limits is a Limits object, not {limits!r}")
+            raise ValueError(f"limits must be a Limits object, not {limits!r}")
         self._limits = limits
         self._patch = Patch(None, limits)
         # What builds the value, if operations only describe it: the recorder of a text.

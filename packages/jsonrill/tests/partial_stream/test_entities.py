@@ -182,8 +182,8 @@ def test_a_name_may_be_any_key_without_pattern_signs(key: str) -> None:
         ("a[", ValueError, "not a path"),
         ([], ValueError, "no entity"),
         ({}, ValueError, "no entity"),
-        (3, TypeError, "an entity is"),
-        (b"colors", TypeError, "an entity is"),
+        (3, TypeError, "an entity must be"),
+        (b"colors", TypeError, "an entity must be"),
         ([1], TypeError, "texts"),
         ({1: "a"}, TypeError, "texts"),
         ({"a": None}, TypeError, "texts"),
@@ -235,5 +235,5 @@ def test_each_declared_name_may_have_its_own_mode() -> None:
 def test_a_mode_for_a_name_that_is_not_declared_is_refused() -> None:
     with pytest.raises(ValueError, match="mode names titel, which `entity` does not declare"):
         PartialStream({"titel": "BATCH"}, entity=["title", "items"])
-    with pytest.raises(ValueError, match="mode is one of"):
+    with pytest.raises(ValueError, match="mode must be one of"):
         PartialStream({"title": "FAST"}, entity="title")  # type: ignore[dict-item]

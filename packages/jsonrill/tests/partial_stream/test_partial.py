@@ -110,7 +110,7 @@ def test_realtime_may_hide_growing_numbers_and_show_literals_early() -> None:
 @pytest.mark.parametrize("spelling", ["realtime", "Real-Time", "ONE_BY_ONE", "all-together"])
 def test_spellings_of_modes(spelling: Any) -> None:
     if spelling == "Real-Time":
-        with pytest.raises(ValueError, match="mode is one of"):
+        with pytest.raises(ValueError, match="mode must be one of"):
             PartialStream(spelling)
     else:
         mode: Any = spelling.upper().replace("_", "-")

@@ -563,5 +563,5 @@ def test_bytes_and_a_prefix_count_as_characters() -> None:
 
 @pytest.mark.parametrize("schema", ["Trip", b"{}", [int], Trip(title="x")])
 def test_an_object_that_is_not_a_schema(schema: Any) -> None:
-    with pytest.raises(TypeError, match="a schema is"):
+    with pytest.raises(TypeError, match="a schema must be"):
         list(values(["{}"], schema))

@@ -74,7 +74,7 @@ def limits_of(texts: list[str]) -> Limits:
     known = [field.name for field in fields(Limits)]
     limits = dict(map(_pair, texts))
     if not (limits.keys() <= {*known} and all(map(str.isdecimal, limits.values()))):
-        raise ValueError(f"a limit is NAME=N, where NAME is one of {', '.join(known)}")
+        raise ValueError(f"a limit must be NAME=N, where NAME is one of {', '.join(known)}")
     return Limits(**{name: int(number) for name, number in limits.items()})
 
 

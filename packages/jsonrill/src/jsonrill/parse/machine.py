@@ -280,7 +280,7 @@ class Tokens:
 
     def _check_open(self) -> None:
         if self._closed:
-            raise StreamClosed("this stream has ended; nothing can be fed to it any more")
+            raise StreamClosed("this stream has ended: it takes no more input")
 
     def flush(self, cut: CutShort | None = None) -> None:
         """End the text: complete what can be completed, or raise what is missing.

@@ -39,13 +39,13 @@ def create_machine(sink: Sink, options: Mapping[str, Any]) -> Tokens:
     limits, prefix = options.get("limits") or DEFAULT_LIMITS, options.get("prefix", "")
     parse_float, on_repair = options.get("parse_float", float), options.get("on_repair")
     if not isinstance(limits, Limits):
-        raise ValueError(f"limits is a Limits object such as Limits(depth=64), not {limits!r}")
+        raise ValueError(f"limits must be a Limits object such as Limits(depth=64), not {limits!r}")
     if not isinstance(prefix, str):
-        raise ValueError(f"prefix is a text, not {prefix!r}")
+        raise ValueError(f"prefix must be a text, not {prefix!r}")
     if not callable(parse_float):
-        raise ValueError(f"parse_float is a function, not {parse_float!r}")
+        raise ValueError(f"parse_float must be a function, not {parse_float!r}")
     if on_repair is not None and not callable(on_repair):
-        raise ValueError(f"on_repair is a function, not {on_repair!r}")
+        raise ValueError(f"on_repair must be a function, not {on_repair!r}")
     repair = options.get("repair", False)
     if repair is False:
         return Machine(sink, limits, parse_float, prefix)
@@ -63,7 +63,7 @@ def rule_names(rules: Any) -> frozenset[str]:
     if isinstance(rules, bool):
         return frozenset(RULES if rules else ())
     if not isinstance(rules, Iterable) or isinstance(rules, bytes):
-        raise ValueError(f"repair is true, false, or names of repairs, not {rules!r}")
+        raise ValueError(f"repair must be true, false, or names of repairs, not {rules!r}")
     names = frozenset([rules] if isinstance(rules, str) else rules)
     for name in sorted(map(str, names.difference(RULES))):
         raise ValueError(f"no repair rule is named {name!r}: {suggestion(name, RULES)}")

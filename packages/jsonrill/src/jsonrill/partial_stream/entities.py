@@ -46,7 +46,7 @@ def _places(entity: Any) -> list[Place]:
     elif isinstance(entity, Sequence) and not isinstance(entity, bytes):
         places = [_place(text) for text in entity]
     else:
-        raise TypeError(f"an entity is a name, a pattern, or several, not {entity!r}")
+        raise TypeError(f"an entity must be a name, a pattern, or several, not {entity!r}")
     if not places:
         raise ValueError("no entity is declared; leave `entity` out to get the default")
     if list(map(type, places[0].pattern)) == [str] and len(places) == 1:
@@ -56,7 +56,7 @@ def _places(entity: Any) -> list[Place]:
 
 def _place(text: Any, name: Any = None) -> Place:
     if not isinstance(text, str) or not isinstance(name, str | None):
-        raise TypeError(f"the name and the pattern of an entity are texts, not {name or text!r}")
+        raise TypeError(f"the name and pattern of an entity must be texts, not {name or text!r}")
     pattern = pattern_of(text)
     if name is None:
         name = next((step for step in reversed(pattern) if isinstance(step, str)), None)

@@ -124,7 +124,7 @@ class PartialStream:
         **options: Any,
     ) -> None:
         if send not in ("data", "delta", "both"):
-            raise ValueError(f"send is 'data', 'delta' or 'both', not {send!r}")
+            raise ValueError(f"send must be 'data', 'delta' or 'both', not {send!r}")
         self._entities = Entities(entity)
         self._modes = _modes(mode, self._entities)
         _refuse_unused(
@@ -410,7 +410,7 @@ def _patterns(only_complete: Any) -> tuple[Pattern, ...]:
     texts = [only_complete] if isinstance(only_complete, str) else only_complete
     is_list = isinstance(texts, (list, tuple, set, frozenset))
     if not is_list or not all(isinstance(text, str) for text in texts):
-        raise TypeError(f"only_complete is a path, or a list of paths, not {only_complete!r}")
+        raise TypeError(f"only_complete must be a path, or a list of paths, not {only_complete!r}")
     return tuple(map(pattern_of, texts))
 
 
@@ -418,7 +418,7 @@ def _mode(name: Any) -> Mode:
     """Return a mode by its name, in any case and with `-` or `_`."""
     spelled = name.upper().replace("_", "-") if isinstance(name, str) else name
     if spelled not in MODES:
-        raise ValueError(f"mode is one of {', '.join(MODES)}, not {name!r}")
+        raise ValueError(f"mode must be one of {', '.join(MODES)}, not {name!r}")
     return cast(Mode, spelled)
 
 

@@ -50,7 +50,7 @@ class Ending:
 
     def __post_init__(self) -> None:
         if not isinstance(self.answer, Answer | None):
-            raise ValueError(f"answer is an Answer object, not {self.answer!r}")
+            raise ValueError(f"answer must be an Answer object, not {self.answer!r}")
         if self.answer is not None:
             self.answer.begin()
 

@@ -35,7 +35,7 @@ class Schema:
             return
         if isinstance(source, (str, bytes, list)) or hasattr(type(source), "model_dump"):
             wrong = f"an instance of {type(source).__name__}"
-            raise TypeError(f"a schema is a pydantic type or a JSON Schema as a dict, not {wrong}")
+            raise TypeError(f"a schema must be a pydantic type or a JSON Schema dict, not {wrong}")
         self.is_typed = not isinstance(source, (bool, Mapping))
         self.node = _compile(source, zeros)
         # True if this is the schema of an array rather than of each of its elements.

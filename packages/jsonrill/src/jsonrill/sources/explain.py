@@ -115,7 +115,7 @@ def _beginning(text: str, is_strict: bool) -> tuple[str, str]:
     if is_strict and text.startswith("```"):
         return f"the JSON is in a fence: {shown}", " (repair=True reads it)"
     if is_strict and text.lower().startswith(_TAGS):
-        return f"the model thinks aloud before the JSON: {shown}", " (repair=True skips it)"
+        return f"the model writes its reasoning before the JSON: {shown}", " (repair=True skips it)"
     if text[0].isalpha() or text[0] in "#*>_":
         hint = " (repair=True skips text around JSON)" if is_strict else ""
         return f"the answer is text, not JSON: {shown}", hint

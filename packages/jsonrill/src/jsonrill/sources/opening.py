@@ -52,7 +52,7 @@ def open_source(source: Any, *, in_blocks: bool = True) -> Opened:
         if isinstance(source, AsyncIterable) and isinstance(source, Iterable):
             return _open_both_ways(source)
         return Opened(source, source)
-    raise TypeError(f"a source is {ACCEPTED}, or an iterable of these, not {_hint(source)}")
+    raise TypeError(f"a source must be {ACCEPTED}, or an iterable of these, not {_hint(source)}")
 
 
 def _open_mapping(source: Mapping[str, Any]) -> Opened:

@@ -32,15 +32,15 @@ class AnswerOptions:
 
     def __post_init__(self) -> None:
         if type(self.choice) is not int or self.choice < 0:
-            raise ValueError(f"choice is a whole number from 0 up, not {self.choice!r}")
+            raise ValueError(f"choice must be a whole number from 0 up, not {self.choice!r}")
         if not isinstance(self.tool, str | bool | None):
-            raise ValueError(f"tool is a tool's name, or true for any, not {self.tool!r}")
+            raise ValueError(f"tool must be a tool's name, or true for any, not {self.tool!r}")
         if not isinstance(self.sse, bool):
-            raise ValueError(f"sse is true or false, not {self.sse!r}")
+            raise ValueError(f"sse must be true or false, not {self.sse!r}")
         if not isinstance(self.answer, Answer | None):
-            raise ValueError(f"answer is an Answer object, not {self.answer!r}")
+            raise ValueError(f"answer must be an Answer object, not {self.answer!r}")
         if not isinstance(self.many, bool):
-            raise ValueError(f"many is true or false, not {self.many!r}")
+            raise ValueError(f"many must be true or false, not {self.many!r}")
         if self.provider != "auto":
             from ..providers import Reader
 

@@ -115,9 +115,9 @@ class ToolCalls:
         on_repair: Any = None,
     ) -> None:
         if keep is not None and (type(keep) is not int or keep < 0):
-            raise ValueError(f"keep is a whole number from 0 up, or None, not {keep!r}")
+            raise ValueError(f"keep must be a whole number from 0 up, or None, not {keep!r}")
         if limits is not None and not isinstance(limits, Limits):
-            raise TypeError(f"limits is a Limits object, not {limits!r}")
+            raise TypeError(f"limits must be a Limits object, not {limits!r}")
         self.reader = Reader(provider)
         # How many events came before one was recognised; None after that.
         self._unknown: int | None = 0
@@ -382,7 +382,7 @@ def _compiled(schemas: Mapping[str, Any] | None) -> dict[str, Schema]:
     if not schemas:
         return {}
     if not isinstance(schemas, Mapping):
-        raise TypeError(f"schemas maps names of tools to schemas, not {schemas!r}")
+        raise TypeError(f"schemas must map names of tools to schemas, not {schemas!r}")
     from ..schema import Schema
 
     return {
