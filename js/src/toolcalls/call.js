@@ -176,7 +176,10 @@ export class Call {
     if (delta.text != null) return this.#append(delta.text);
     if (delta.preset !== undefined) this.#preset = delta.preset;
     if (delta.parts?.length) {
-      for (const part of delta.parts) this.#assigned = assign(this.#assigned, part);
+      for (const part of delta.parts) {
+        const error = problemOf(() => (this.#assigned = assign(this.#assigned, part)));
+        if (error !== null) this.#fail(error);
+      }
       return "";
     }
     const written = this.#written(delta.value);

@@ -1,5 +1,6 @@
 /** Arguments that arrive as values at JSONPaths. */
 
+import { InvalidJSON } from "../errors.js";
 import { copyOf, put } from "../parse/values.js";
 
 /** @import { ArgumentPart } from "../providers/statements.js" */
@@ -8,7 +9,8 @@ import { copyOf, put } from "../parse/values.js";
 const STEP = /\.([^.[\]'"\s*]+)|\[([0-9]{1,9})\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/suy;
 
 /**
- * Return the value with this part: containers on its path are copied, and text is appended to a string.
+ * Return the value with this part: containers on its path are copied, and text is appended to a string. A path that
+ * does not fit what came before is an InvalidJSON.
  * @param {any} value
  * @param {ArgumentPart} part
  */
@@ -21,9 +23,12 @@ export function assign(value, { path, value: part }) {
   /** @type {string | number} */
   let key = "value";
   for (const step of steps) {
-    const inner = Object.hasOwn(parent, key) ? parent[key] : undefined;
-    const isContainer = typeof inner === "object" && inner !== null;
-    put(parent, key, isContainer ? copyOf(inner) : typeof step === "number" ? [] : {});
+    const previous = Object.hasOwn(parent, key) ? parent[key] : undefined;
+    const inner = previous === undefined ? (typeof step === "number" ? [] : {}) : previous;
+    const isObject = typeof inner === "object" && inner !== null && !Array.isArray(inner);
+    const fits = typeof step === "number" ? Array.isArray(inner) && step <= inner.length : isObject;
+    if (!fits) throw new InvalidJSON(`${path} does not follow what has come`, "the next value", {});
+    put(parent, key, copyOf(inner));
     parent = parent[key];
     key = step;
   }
