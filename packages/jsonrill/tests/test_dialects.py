@@ -27,6 +27,9 @@ def weather(city: str) -> str:
     return f"sun in {city}"
 
 
+HOSTED = {"providerExecuted": True}
+
+
 @pytest.mark.parametrize("path", PATHS)
 def test_every_provider_gives_the_same_stream(path: str) -> None:
     events = [*to_ai_sdk(ANSWER.events(path))]
@@ -119,6 +122,19 @@ def test_updates_are_data_or_the_state() -> None:
     assert data[-1] == {"index": 0, "status": "COMPLETED", "data": {"title": "To Rome"}}
     states = [item for item in to_ag_ui(updates(text)) if item["type"] == "STATE_SNAPSHOT"]
     assert states[-1]["snapshot"] == {"title": "To Rome"}
+
+
+@pytest.mark.parametrize(("kind", "flags"), [("tool_use", {}), ("server_tool_use", HOSTED)])
+def test_ai_sdk_says_that_the_provider_runs_a_call_itself(kind: str, flags: Any) -> None:
+    block = {"type": kind, "id": "a", "name": "search", "input": {}}
+    events = [
+        {"type": "message_start", "message": {"id": "m", "content": []}},
+        {"type": "content_block_start", "index": 0, "content_block": block},
+        {"type": "content_block_stop", "index": 0},
+    ]
+    [start] = [item for item in to_ai_sdk(events) if item["type"] == "tool-input-start"]
+    named = {"toolCallId": "a", "toolName": "search", "dynamic": True}
+    assert start == {"type": "tool-input-start", **named, **flags}
 
 
 def test_an_answer_that_broke_off_is_an_error() -> None:
