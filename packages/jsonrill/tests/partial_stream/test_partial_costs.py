@@ -73,9 +73,9 @@ def run_all(mode: Mode, make: Callable[[int], str], size: int) -> Callable[[], o
 
 
 @hard
-def test_depth_costs_nothing_until_an_update_is_read() -> None:
+def test_depth_costs_nothing_if_only_deltas_are_sent() -> None:
     def start(size: int) -> Callable[[], object]:
-        stream = PartialStream("REALTIME", limits=Limits(depth=10**6))
+        stream = PartialStream("REALTIME", send="delta", limits=Limits(depth=10**6))
         stream.feed("[" * size + '"')
         return lambda: stream.feed("x")
 
