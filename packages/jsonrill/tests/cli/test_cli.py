@@ -211,6 +211,7 @@ def test_every_command_has_an_example_that_runs(command: str, tmp_path: Path) ->
         (tmp_path / "log").write_text("data: [DONE]\n\n")
         example = example.replace("curl -sN ...", "cat log")
     if command == "batch":
+        (tmp_path / "trip.json").write_text("{}")
         (tmp_path / "logs").mkdir()
         (tmp_path / "logs" / "a.jsonl.gz").write_bytes(gzip.compress(b'{"text": "[1]"}\n'))
     script = re.sub(r"\bjsonrill\b", shlex.join(BASE), example)
