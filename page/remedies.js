@@ -52,7 +52,7 @@ const REMEDIES = [
   [/./, /[{[,]$/, /^(?:\.{3}|…)/, "Remove the ellipsis: the model left something out."],
   [/^a value/, /:$/, /^[,}\]]/, "Write a value after the colon, or null."],
   [/./, /[:[,]$/, /^\p{L}/u, "Put the word in double quotes, or ask for structured output (a JSON Schema)."],
-  [/^no control/, /[}\],]$/, /^[\n\r]/, "Close the string with a quote: it runs past the end of its line."],
+  [/^no control/, /[}\],]$/, /^[\n\r](?!(?:[^"\\]|\\.)*"\s*[,:}\]])/, "Close the string: it runs past the end of its line."],
   [/./, /./, /^[\n\r\t]/, "Write the line break or tab in the string as \\n or \\t."],
   [/^no control/, /./, /./, "Write the character as an escape, such as \\u0000, or remove it."],
   [/./, /\\(?:u[\da-f]{0,3})?$/i, /./, "Write the backslash twice: this is not an escape of JSON."],

@@ -59,6 +59,7 @@ const BROKEN = {
   "single quotes": ["{'a': 1}", /a single quote/, "line 1, column 2, in root", /Use double quotes/],
   "words of Python": ['{"a": True}', /but got ‘T’/, "line 1, column 7, in root.a", /lower case/],
   "a line break in a string": ['{"a": "x\ny"}', /a line break/, "line 1, column 9, in root.a", /\\n/],
+  "a line break after a comma in a string": ['{"a": "x,\n\\"y\\"",\n"b": 1}', /a line break/, /root\.a$/, /as \\n/],
   "documents without line breaks": ['{"a": 1}{"b": 2}', /the end of the text/, "line 1, column 9, in root", /many=True/],
   "a line of a log": ['{"a": 1}\nINFO x\n{"a": 2}', /expected a value/, "line 2, column 1, in root[1]", /on each line/],
   "the headers of a response": ["HTTP/2 200\n\n[]", /expected a value/, "line 1, column 1, in root", /body only/],
