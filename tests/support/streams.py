@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -57,7 +57,7 @@ async def until(true: Callable[[], object]) -> None:
         await asyncio.sleep(0.01)
 
 
-MODES: list[Mode] = ["BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME"]
+MODES: list[Mode] = [*get_args(Mode)]
 
 
 def run(pieces: Any, mode: Mode, **options: Any) -> list[Update]:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Literal, get_args
 from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
-from jsonrill import Chunker, Document, PartialStream, ToolCalls
+from jsonrill import Chunker, Document, PartialStream, ToolCalls, partial_stream
 from jsonrill.errors import JsonrillError
 
 from .records import Input
@@ -37,8 +37,7 @@ def _spelled(mode: Any) -> Any:
     return mode.upper().replace("_", "-") if isinstance(mode, str) else mode
 
 
-_MODES = Literal["BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME"]
-Mode = Annotated[_MODES, BeforeValidator(_spelled)]
+Mode = Annotated[partial_stream.Mode, BeforeValidator(_spelled)]
 
 
 class BadOption(ValueError):

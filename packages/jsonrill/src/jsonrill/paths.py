@@ -34,6 +34,8 @@ _STEP: Final = re.compile(
     r"\.(?P<name>[A-Za-z_][A-Za-z0-9_]*)|\[(?P<index>0|[1-9][0-9]*)\]"
     r"|\[(?P<quote>\")|(?P<key>\.\*)|(?P<item>\[\*\])"
 )
+# The characters that separate steps: `entity=` takes text without them as a key.
+SYNTAX: Final = frozenset('.[]*"')
 # The elements of a list as ijson writes them: `items.item.id`. A key may be called item, too.
 _IJSON: Final = re.compile(r"([A-Za-z_]\w*s)\.item(?=\.|$)")
 # How many steps at either end of a long path a message shows.

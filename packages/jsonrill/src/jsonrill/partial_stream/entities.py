@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from ..finder import Place
-from ..paths import Pattern, fits, parse_pattern
-
-# Text without these characters is a key.
-_SYNTAX: Final = frozenset('.[]*"')
+from ..paths import SYNTAX, Pattern, fits, parse_pattern
 
 
 class Entities:
@@ -67,7 +64,7 @@ def pattern_of(text: str) -> Pattern:
     """Return the pattern of a text; text without pattern syntax is one key."""
     if not text:
         raise ValueError('a name or pattern is empty; the key "" is written [""]')
-    is_key = text != "root" and _SYNTAX.isdisjoint(text)
+    is_key = text != "root" and SYNTAX.isdisjoint(text)
     return (text,) if is_key else parse_pattern(text)
 
 

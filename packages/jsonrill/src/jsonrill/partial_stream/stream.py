@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final, Literal, NoReturn, cast
+from typing import Any, Final, Literal, NoReturn, cast, get_args
 
 from ..errors import (
     CutShort,
@@ -31,7 +31,7 @@ from .recorder import Recorder
 from .update import Record, Status, Update
 
 Mode = Literal["BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME"]
-MODES: Final = ("BATCH", "ALL-TOGETHER", "ONE-BY-ONE", "PROGRESSIVE", "REALTIME")
+MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 # The modes in which an entity is sent before it is complete. In the others its root is hidden.
 _GROWING: Final = ("PROGRESSIVE", "REALTIME")
 _ROOT: Final[tuple[Pattern, ...]] = ((),)
