@@ -93,7 +93,7 @@ function ofDocument(recording) {
   const others = outline.faults.length - 1;
   const more = others > 0 ? `, and ${formatCount(others, "more error")}` : "";
   const what = `Invalid JSON: ${inWords(fault, outline.text)}${more}`;
-  return bad(what, remedy(fault, outline.text, recording.isRepairable), placed(recording, fault, outline));
+  return bad(what, remedy(fault, outline.text, recording.repaired !== undefined), placed(recording, fault, outline));
 }
 
 /** Diagnose an answer or a text that stopped early. @param {Recording} recording */
@@ -124,7 +124,7 @@ function ofCalls(recording) {
   if (wrong !== undefined) {
     const fault = wrong.outline.faults[0];
     const what = `Invalid arguments of ${wrong.name || "a call"}: ${fault ? inWords(fault, wrong.text) : wrong.message}`;
-    const todo = fault ? remedy(fault, wrong.text, null) : GENERAL;
+    const todo = fault ? remedy(fault, wrong.text) : GENERAL;
     return ofTrack(recording, wrong, what, `${todo} A strict tool schema prevents it.`);
   }
   const open = recording.isEnded ? calls.find((call) => call.states.at(-1)?.status === "truncated") : undefined;
@@ -186,7 +186,7 @@ function ofBroken({ broken, items, kind }) {
   const [fault] = outline.faults;
   const isCut = fault.code === "TRUNCATED";
   const what = isCut ? `${fault.expected} is missing` : inWords(fault, outline.text);
-  const todo = isCut ? "Look at what wrote or copied it: it stops too early." : remedy(fault, outline.text, null);
+  const todo = isCut ? "Look at what wrote or copied it: it stops too early." : remedy(fault, outline.text);
   const mark = markOf(broken, "not JSON");
   const where = `${ITEMS[kind]} ${broken}: ${describePlace(outline.text, fault.offset, fault.path)}`;
   return bad(`This ${ITEMS[kind]} is not JSON: ${what}`, todo, { where, mark });

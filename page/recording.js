@@ -38,9 +38,7 @@ export class Recording {
   advice = "";
   /** What the server found: a violation of the schema, a revision in snapshots. @type {Report | null} */
   report = null;
-  /** Whether the server's repair reads the text; null if that is not known. @type {boolean | null} */
-  isRepairable = null;
-  /** The value that the repair reads. @type {any} */
+  /** The value that the server's repair reads; undefined if it reads none. @type {any} */
   repaired = undefined;
   /** The number of the first event, snapshot or message that is not JSON; 0 if all are. */
   broken = 0;

@@ -21,7 +21,7 @@ const REMEDIES = [
   [/./, /^[\da-z]$/, /^:["[{]/, "This is the AI SDK's old stream protocol. Send its UI message stream instead."],
   [/./, /^\[?\d{2,4}$/, /^[-:/]/, "Paste only what was sent: this begins with a time, as lines of a log do."],
   [/^the end/, /^"[^"]*"$/, /^:/, 'Put { before it and } after it. If the request prefilled the {, read it with prefix="{".'],
-  [/^the end/, /./, /^[{[]/, "Remove what follows the document, or read several documents with many=True."],
+  [/^the end/, /./, /^[{[]/, "A second JSON document begins here. Remove it, or put each document on one line."],
   [/^the end/, /./, /./, "Remove what follows the document."],
   [/./, /^/, /^[\u00a0\u200b-\u200d\u2060\u3000\ufeff]/, "Replace the special space with an ordinary one, or remove it."],
   [/./, /^$/, /^<(?:think|reason|tool|function)/i, "Remove the model's thoughts or tags around the JSON."],
@@ -91,15 +91,14 @@ export function inWords({ code, message, expected, offset }, text) {
 }
 
 /**
- * Say what to do, and whether the server's repair reads the text.
+ * Say what to do.
  * @param {Fault} fault
  * @param {string} text
- * @param {boolean | null} isRepairable
+ * @param {boolean} [isRepaired] whether the server's repair has read the text
  */
-export function remedy({ offset, expected }, text, isRepairable) {
+export function remedy({ offset, expected }, text, isRepaired = false) {
   const before = text.slice(Math.max(0, offset - 200), offset).trimEnd();
   const rest = text.slice(offset, offset + 4000);
   const row = REMEDIES.find(([wanted, left, right]) => wanted.test(expected) && left.test(before) && right.test(rest));
-  const repair = isRepairable === null ? "" : isRepairable ? " repair=True reads this text." : " repair=True refuses it, too.";
-  return `${row?.[3] ?? GENERAL}${repair}`;
+  return `${row?.[3] ?? GENERAL}${isRepaired ? " “Show repaired” opens a repaired copy." : ""}`;
 }

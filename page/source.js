@@ -210,10 +210,7 @@ export class Source {
   async #repair(recording, id) {
     const receiver = new Receiver();
     for await (const { data } of this.#server.events(id, { format: "deltas" })) receiver.feed(data);
-    if (receiver.error?.code === "INVALID_JSON") recording.isRepairable = false;
-    if (!receiver.ended || receiver.error !== null) return;
-    recording.isRepairable = true;
-    recording.repaired = receiver.value;
+    if (receiver.ended && receiver.error === null) recording.repaired = receiver.value;
   }
 
   /** Open the value that the server's repair reads. */

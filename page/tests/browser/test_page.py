@@ -61,7 +61,7 @@ def test_a_broken_stream_shows_what_is_wrong_where_and_what_to_do(
     expect(shown.page.locator(".stop.bad")).to_have_count(1)
 
 
-def test_the_server_finds_violations_and_says_whether_repair_helps(shown: Shown) -> None:
+def test_the_server_finds_violations_and_shows_a_repaired_copy(shown: Shown) -> None:
     for _ in range(3):
         shown.paste('{"name": "x", "size": "huge", "rest": ""}', schema=SCHEMA)
         expect(shown.page.locator("#what")).to_contain_text("Violates the schema")
@@ -71,14 +71,17 @@ def test_the_server_finds_violations_and_says_whether_repair_helps(shown: Shown)
         shown.page.locator(".stop.bad").click()
         expect(shown.page.locator("#position")).to_contain_text("6 of 11")
     shown.paste(chat("Sure:\n```json\n[{'a': 1}]\n```"))
-    expect(shown.page.locator("#todo")).to_contain_text("repair=True reads this text")
+    expect(shown.page.locator("#todo")).to_contain_text("Show repaired")
     shown.page.locator("#show-repaired").click()
     expect(shown.row("a")).to_have_text("a1")
     assert shown.diagnosis()["tone"] == "good"
     shown.page.go_back()
     expect(shown.page.locator("#what")).to_contain_text("Invalid JSON")
     shown.paste('{"a": 1] {')
-    expect(shown.page.locator("#todo")).to_contain_text("repair=True refuses it")
+    expect(shown.page.locator("#published")).to_contain_text("private stream")
+    shown.page.wait_for_load_state("networkidle")
+    expect(shown.page.locator("#todo")).to_have_text("Close the object with } first.")
+    expect(shown.page.locator("#show-repaired")).to_be_hidden()
 
 
 def test_an_event_of_several_lines_is_published(shown: Shown) -> None:
@@ -270,7 +273,7 @@ def test_a_token_is_requested_and_kept_in_memory_only(page: Page, tmp_path: Path
         for token in ("wrong", "the-token-of-mine"):
             page.locator("#token-text").fill(token)
             page.get_by_role("button", name="Continue").click()
-        expect(page.locator("#todo")).to_contain_text("repair=True reads")
+        expect(page.locator("#todo")).to_contain_text("Show repaired")
         kept = page.evaluate(
             "JSON.stringify({ ...localStorage, ...sessionStorage }) + document.cookie"
         )
