@@ -23,6 +23,7 @@ import { TimeLine } from "./timeline.js";
 import { TreePane } from "./tree-pane.js";
 
 /** @typedef {import("./diagnosis.js").Diagnosis} Diagnosis */
+/** @typedef {import("./diagnosis.js").Mark} Mark */
 /** @typedef {import("./recording.js").Recording} Recording */
 /** @typedef {import("./tabs.js").Tab} Tab */
 /** @typedef {{how: "end" | "play" | "follow", tab?: Tab, format?: string}} Opening */
@@ -134,7 +135,10 @@ class Page {
     const recording = this.#recording;
     if (recording === null) return;
     const diagnosis = this.#diagnosed(recording);
-    if (diagnosis.tone !== "busy" && diagnosis.what !== this.#diagnosis?.what) announce(`${diagnosis.what}. ${diagnosis.todo}`);
+    if (diagnosis.tone !== "busy" && diagnosis.what !== this.#diagnosis?.what) {
+      announce(`${diagnosis.what}. ${diagnosis.todo}`);
+      if (diagnosis.mark && recording.document?.faults.length) this.#chooseTabOf(diagnosis.mark);
+    }
     this.#diagnosis = diagnosis;
     this.#timeline.draw(this.#stops(recording, diagnosis));
     const { position } = this.#timeline;
@@ -223,11 +227,17 @@ class Page {
     const recording = this.#recording;
     if (!mark || recording === null) return;
     if (this.#timeline.position < mark.position) this.#timeline.seek(mark.position);
-    if (mark.track && this.#tabs.current !== "calls") this.#tabs.choose("calls");
+    this.#chooseTabOf(mark);
     this.#draw();
     this.#text.revealMark();
     this.#tree.revealMark();
     this.#calls.revealMark();
+  }
+
+  /** Choose the tab that shows the mark: the calls, or the text if that is a tab, as on a phone. @param {Mark} mark */
+  #chooseTabOf({ track }) {
+    const tab = track ? "calls" : byId("tab-text").checkVisibility() ? "text" : this.#tabs.current;
+    if (tab !== this.#tabs.current) this.#tabs.choose(tab);
   }
 
   /** Select the value at a character of the text. @param {number} offset */

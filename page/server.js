@@ -14,11 +14,8 @@ const BODY = 2_000_000;
 
 export class Server {
   #token = "";
-
   /** False for a page on a plain file server. */
-  get exists() {
-    return document.documentElement.dataset.server !== "off";
-  }
+  exists = document.documentElement.dataset.server !== "off";
 
   /**
    * @param {string} path

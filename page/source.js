@@ -31,6 +31,7 @@ const SLICE = 30;
 
 export class Source {
   #server = new Server();
+  canRender = this.#server.exists;
   #host;
   /** The id of the stream on the server, once it is published. @type {Promise<string> | null} */
   #id = null;
@@ -48,10 +49,6 @@ export class Source {
     this.#host = host;
     byId("piece").addEventListener("change", () => this.#reopen?.());
     byId("disconnect").addEventListener("click", () => this.#live?.toggle());
-  }
-
-  get canRender() {
-    return this.#server.exists;
   }
 
   /**

@@ -30,7 +30,7 @@ export class Tabs {
   #onChange;
 
   /**
-   * Offer these tabs, with these labels instead of their own.
+   * Offer these tabs, with these labels instead of their own. On a wide screen the text has no tab.
    * @param {Tab[]} tabs
    * @param {Partial<Record<Tab, string>>} labels
    */
@@ -39,7 +39,8 @@ export class Tabs {
       element.hidden = !tabs.includes(tab);
       element.textContent = labels[tab] ?? LABELS[tab];
     }
-    if (!tabs.includes(this.current)) this.choose(tabs[1]);
+    const { display } = getComputedStyle(byId(`tab-${this.current}`));
+    if (display === "none") this.choose(tabs[1]);
   }
 
   /** @param {Tab} tab */

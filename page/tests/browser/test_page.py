@@ -300,6 +300,24 @@ def test_the_layout_fits_every_screen(shown: Shown) -> None:
     expect(page.locator("#panel-text")).to_be_visible()
 
 
+@pytest.mark.parametrize("text", ["<!doctype html><title>502</title>", BROKEN["comma"][0]])
+def test_on_a_phone_the_text_with_the_mark_is_opened(shown: Shown, text: str) -> None:
+    page = shown.page
+    page.set_viewport_size({"width": 390, "height": 800})
+    shown.paste(text)
+    marked = page.locator("#panel-text mark")
+    expect(marked).to_be_in_viewport()
+    expect(page.locator("#published")).to_contain_text("private stream")
+    page.reload()
+    expect(marked).to_be_in_viewport()
+    shown.tab("events")
+    expect(marked).to_be_hidden()
+    page.locator("#show-mark").click()
+    expect(marked).to_be_in_viewport()
+    page.set_viewport_size({"width": 800, "height": 800})
+    expect(page.locator("#panel-tree")).to_be_visible()
+
+
 def test_large_streams_are_shown_in_windows(shown: Shown, tmp_path: Path) -> None:
     rows = [
         {"id": at, "name": f"name {at}", "text": "Lorem ipsum dolor " * 8} for at in range(28_000)
