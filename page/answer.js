@@ -110,6 +110,8 @@ export class Answer {
     this.isRecognised = true;
     this.reason ||= part.reason ?? "";
     if (part.kind === "result") return this.#takeResult(part, at);
+    // An answer that is cut off ends with a text part even if it has no text.
+    if (part.kind !== "call" && part.delta === "" && !this.#byIndex.has(part.index)) return;
     const track = this.#byIndex.get(part.index) ?? this.#begin(part);
     if (part.kind === "text") this.outline.feed(part.delta);
     if (part.kind !== "call") {

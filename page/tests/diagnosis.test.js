@@ -241,6 +241,16 @@ test("a stream without a fault says so", () => {
   }
 });
 
+test("an answer that is cut off after a call has no empty text", () => {
+  const calls = [{ ...CALL, function: { name: "book", arguments: '{"a": 1}' } }];
+  const recording = recorded(chat("", "length", { tool_calls: calls }));
+  assert.deepEqual(
+    recording.answer?.tracks.map(({ kind }) => kind),
+    ["call"],
+  );
+  assert.match(diagnose(recording).what, /token limit/);
+});
+
 test("a report of the server is found by path and offset", () => {
   const recording = recorded('{"😀": 1, "size": "huge"}');
   recording.setReport({ code: "INVALID_SCHEMA", message: "not allowed", offset: 17, path: ["size"] });
