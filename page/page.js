@@ -169,6 +169,8 @@ class Page {
     const isEnd = recording.isEnded && position === recording.length;
     const calls = recording.answer?.calls.length ? "Calls" : "Answer";
     this.#tabs.offer(this.#tabsOf(recording), { text: this.#received(recording), calls });
+    const isEmpty = this.#tabs.current === "calls" ? recording.answer?.tracks.length === 0 : recording.document?.root === null;
+    byId("panes").classList.toggle("never", recording.isEnded && isEmpty);
     const inTree = mark !== null && mark.track === null && mark.position <= position && recording.kind !== "wire" ? mark : null;
     if (this.#tabs.current === "tree") {
       const isStates = recording.kind === "snapshots" || recording.kind === "wire";

@@ -84,6 +84,20 @@ def test_the_server_finds_violations_and_shows_a_repaired_copy(shown: Shown) -> 
     expect(shown.page.locator("#show-repaired")).to_be_hidden()
 
 
+def test_a_view_says_whether_it_is_empty_now_or_always(shown: Shown) -> None:
+    def words(place: str) -> str:
+        content = "(element) => getComputedStyle(element, '::before').content"
+        return str(shown.page.locator(place).evaluate(content))
+
+    shown.paste("<!doctype html><title>502</title>")
+    assert words("#tree") == '"There is nothing to show here: the message above says why."'
+    shown.paste('{"error": {"message": "Incorrect key"}}')
+    assert words("#panel-calls") == '"There is nothing to show here: the message above says why."'
+    shown.paste('{"a": 1}')
+    shown.seek(0)
+    assert words("#tree") == '"Nothing at this moment."'
+
+
 def test_an_event_of_several_lines_is_published(shown: Shown) -> None:
     shown.paste(json.dumps({"error": {"message": "Incorrect key"}}, indent=2))
     expect(shown.page.locator("#what")).to_contain_text("Incorrect key")
