@@ -92,7 +92,7 @@ function ofDocument(recording) {
   }
   const others = outline.faults.length - 1;
   const more = others > 0 ? `, and ${formatCount(others, "more error")}` : "";
-  const what = `Invalid JSON: ${inWords(fault, outline.text)}${more}`;
+  const what = `${inWords(fault, outline.text, "Invalid JSON")}${more}`;
   return bad(what, remedy(fault, outline.text, recording.repaired !== undefined), placed(recording, fault, outline));
 }
 
@@ -123,7 +123,8 @@ function ofCalls(recording) {
   const wrong = calls.find((call) => call.states.at(-1)?.status === "error");
   if (wrong !== undefined) {
     const fault = wrong.outline.faults[0];
-    const what = `Invalid arguments of ${wrong.name || "a call"}: ${fault ? inWords(fault, wrong.text) : wrong.message}`;
+    const subject = `Invalid arguments of ${wrong.name || "a call"}`;
+    const what = fault ? inWords(fault, wrong.text, subject) : `${subject}: ${wrong.message}`;
     const todo = fault ? remedy(fault, wrong.text) : GENERAL;
     return ofTrack(recording, wrong, what, `${todo} A strict tool schema prevents it.`);
   }
@@ -185,11 +186,11 @@ function ofBroken({ broken, items, kind }) {
   outline.flush();
   const [fault] = outline.faults;
   const isCut = fault.code === "TRUNCATED";
-  const what = isCut ? `${fault.expected} is missing` : inWords(fault, outline.text);
+  const subject = `This ${ITEMS[kind]} is not JSON`;
+  const what = isCut ? `${subject}: ${fault.expected} is missing` : inWords(fault, outline.text, subject);
   const todo = isCut ? "Look at what wrote or copied it: it stops too early." : remedy(fault, outline.text);
-  const mark = markOf(broken, "not JSON");
   const where = `${ITEMS[kind]} ${broken}: ${describePlace(outline.text, fault.offset, fault.path)}`;
-  return bad(`This ${ITEMS[kind]} is not JSON: ${what}`, todo, { where, mark });
+  return bad(what, todo, { where, mark: markOf(broken, "not JSON") });
 }
 
 /** Diagnose a stream without data. @param {Recording} recording */

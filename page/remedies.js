@@ -25,7 +25,7 @@ const REMEDIES = [
   [/^the end/, /./, /./, "Remove what follows the document."],
   [/./, /^/, /^[\u00a0\u200b-\u200d\u2060\u3000\ufeff]/, "Replace the special space with an ordinary one, or remove it."],
   [/./, /^$/, /^<(?:think|reason|tool|function)/i, "Remove the model's thoughts or tags around the JSON."],
-  [/./, /^$/, /^<[!?a-z]/i, "This is HTML or XML, often an error page of a proxy. Look at the status of the response."],
+  [/./, /^$/, /^<[!?a-z]/i, "Look at the status of the response, and at what this HTML or XML says."],
   [/./, /^$/, /^(?:[<>*] |HTTP\/\d)/, "Paste the body only: this begins with the status and headers of a response."],
   [/./, /^\[?$/, /^(?:<?[A-Z]\w+\(\w+=|b['"])/, "Python printed these objects: paste chunk.model_dump_json() or data.decode()."],
   [/./, /^\[$/, /^object /, "A program wrote an object as text: write JSON.stringify(value) instead."],
@@ -64,6 +64,7 @@ const REMEDIES = [
   [/./, /"$/, /^\p{L}/u, 'Write a quote inside a string as \\", or close the string before.'],
   [/./, /./, /^[\p{L}\p{N}]/u, "Write only a number, true, false or null without quotes: put everything else in double quotes."],
 ];
+const HTML = "This is an HTML page, not JSON: probably the error page of a proxy or server";
 export const GENERAL = "Correct the text at the mark, or ask for structured output (a JSON Schema).";
 
 /** Say what to do about a provider's error. @param {string} message */
@@ -83,11 +84,13 @@ const NAMES = {
  * Say what was expected and what was found.
  * @param {Fault} fault
  * @param {string} text
+ * @param {string} subject such as `Invalid JSON`
  */
-export function inWords({ code, message, expected, offset }, text) {
-  if (code === "LIMIT_EXCEEDED" || expected === "") return message;
+export function inWords({ code, message, expected, offset }, text, subject) {
+  if (/^\s*<(?:!doctype html|html|head|body)\b/i.test(text)) return HTML;
+  if (code === "LIMIT_EXCEEDED" || expected === "") return `${subject}: ${message}`;
   const character = String.fromCodePoint(text.codePointAt(offset) ?? 32);
-  return `expected ${expected}, but got ${NAMES[character] ?? `‘${character}’`}`;
+  return `${subject}: expected ${expected}, but got ${NAMES[character] ?? `‘${character}’`}`;
 }
 
 /**
