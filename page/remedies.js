@@ -13,7 +13,7 @@ export const CUTS = {
 
 /**
  * What to do about the character at which a text stops being JSON: what was expected there, the text before it, the
- * text from it on, and the advice. The first row that fits counts.
+ * text from it on, and the advice, where # is the line on which the text before ends. The first row that fits counts.
  * @type {[RegExp, RegExp, RegExp, string][]}
  */
 const REMEDIES = [
@@ -60,7 +60,7 @@ const REMEDIES = [
   [/]/, /"$/, /^:/, "Put the key and its value in braces: an array has no keys."],
   [/]/, /./, /^}/, "Close the array with ] first."],
   [/}/, /./, /^]/, "Close the object with } first."],
-  [/./, /["\d}\]el]$/, /^["\d{[;]/, "Put a comma between the two values."],
+  [/./, /["\d}\]el]$/, /^["\d{[;]/, "Put a comma after the value on line #."],
   [/./, /"$/, /^\p{L}/u, 'Write a quote inside a string as \\", or close the string before.'],
   [/./, /./, /^[\p{L}\p{N}]/u, "Write only a number, true, false or null without quotes: put everything else in double quotes."],
 ];
@@ -101,7 +101,8 @@ export function inWords({ code, message, expected, offset }, text, subject) {
  */
 export function remedy({ offset, expected }, text, isRepaired = false) {
   const before = text.slice(Math.max(0, offset - 200), offset).trimEnd();
+  const line = text.slice(0, offset).trimEnd().split("\n").length;
   const rest = text.slice(offset, offset + 4000);
   const row = REMEDIES.find(([wanted, left, right]) => wanted.test(expected) && left.test(before) && right.test(rest));
-  return `${row?.[3] ?? GENERAL}${isRepaired ? " “Show repaired” opens a repaired copy." : ""}`;
+  return `${row?.[3].replace("#", String(line)) ?? GENERAL}${isRepaired ? " “Show repaired” opens a repaired copy." : ""}`;
 }

@@ -49,6 +49,12 @@ const BROKEN = {
   ],
   "a comma too many": ['{\n "a": [1, 2,]\n}', /but got ‘]’/, "line 2, column 13, in root.a[2]", /Remove the comma/],
   "a missing comma": ['{"a": 1 "b": 2}', /expected ',' or '}'/, "line 1, column 9, in root", /Put a comma/],
+  "a missing comma between lines": [
+    '{\n"a": 1\n\n"b": 2}',
+    /'}'/,
+    "line 4, column 1, in root",
+    /comma after the value on line 2\./,
+  ],
   "a missing colon": ['{"a" [1]}', /expected ':'/, "line 1, column 6, in root.a", /Put a colon/],
   "the wrong bracket": ['{"a": [1}', /expected ',' or ']'/, "line 1, column 9, in root.a", /Close the array/],
   "a text that is escaped twice": ['{\\"a\\": 1}', /but got ‘\\’/, "line 1, column 2, in root", /escaped twice/],
