@@ -1,7 +1,7 @@
 """Count the processor instructions of ten rows that users feel, and report what changed.
 
 `python -m bench.instructions` compares with `instructions.json`; `--write` replaces it. The counts
-hardly depend on the load of the machine. They are of pure Python under valgrind, per piece.
+hardly depend on the load of the machine. Each is one whole run of pure Python under valgrind.
 """
 
 from __future__ import annotations

@@ -175,7 +175,7 @@ export class Observed {
       if (!signal.aborted) this.#set({ status: "complete", complete: true });
     } catch (error) {
       if (signal.aborted) return;
-      const isCancelled = /** @type {any} */ (error)?.code === "CANCELLED"; // by a person, at another place
+      const isCancelled = /** @type {any} */ (error)?.code === "CANCELLED"; // cancelled by another client
       this.#set(isCancelled ? { status: "stopped" } : { status: "error", error });
     }
   }

@@ -25,9 +25,9 @@ import { Calls } from "./toolcalls/calls.js";
  * @typedef {{choice?: number, provider?: Provider, limits?: Limits}} PartsOptions
  */
 /**
- * What every part has. `index` numbers the parts, `turn` the answers of a conversation. `delta` is the text that
- * is new, `text` all of it; of a call it is the argument text. `complete`: a text has ended, or the arguments of
- * a call are a complete value; it is true once for each part. `error` and `reason` say why a text was cut.
+ * The fields of every part. `index` numbers the parts, `turn` the answers of a conversation. `delta` is the new
+ * text, `text` all of it; for a call, the argument text. `complete`: a text has ended, or the arguments of a call
+ * are a complete value. It is true at most once for each part. `error` and `reason` explain why a text was cut.
  * @typedef {{readonly index: number, readonly turn: number, readonly delta: string, readonly text: string,
  *   readonly complete: boolean, readonly error: string | null, readonly reason: string | null}} AnyPart
  */

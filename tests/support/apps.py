@@ -1,4 +1,4 @@
-"""ASGI applications: served on loopback, in this process or in one of its own."""
+"""Serve ASGI applications on loopback, in this process or in a child process."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +21,20 @@ from support.processes import free_port
 TESTS = Path(__file__).resolve().parent.parent
 
 
+class Server(uvicorn.Server):
+    """uvicorn without its signal handlers, because tests install their own."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
 @asynccontextmanager
 async def served(app: Any, *, lifespan: str = "auto") -> AsyncIterator[str]:
     """Serve an application in this event loop and yield its URL."""
     config = uvicorn.Config(app, port=0, log_config=None, lifespan=lifespan, ws="none")  # type: ignore[arg-type]
-    server = uvicorn.Server(config)
-    # Signals are for the tests.
-    serving = asyncio.create_task(server._serve())
+    server = Server(config)
+    serving = asyncio.create_task(server.serve())
     while not server.started:
         await asyncio.sleep(0.01)
         assert not serving.done()
@@ -40,7 +47,7 @@ async def served(app: Any, *, lifespan: str = "auto") -> AsyncIterator[str]:
 
 
 class App:
-    """`support.run_app` as a process; started again, it has the same port."""
+    """Run `support.run_app` in a child process. A restart uses the same port."""
 
     def __init__(self, folder: Path, store: str, **settings: str) -> None:
         self.folder = folder

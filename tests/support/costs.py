@@ -1,8 +1,8 @@
 """The cost of work in processor time, as a ratio, with tolerance for a busy machine.
 
-`is_flat` is more precise: it compares the same few steps after much and after little work. Linear
-work takes the same time for them; work that copies or rereads everything before takes a hundred
-times as long. `is_linear` is for work that comes in one piece.
+`assert_flat` is more precise: it times the same few steps after a little and after a lot of work.
+If the work is linear, both take the same time; if it copies or rereads everything before, the
+second takes a hundred times as long. `assert_linear` is for work that is done in one call.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import pytest
 Work = Callable[[], object]
 
 MEASUREMENTS = 12
-# In seconds: less than this says nothing.
+# In seconds: shorter times are too inexact to compare.
 SHORTEST = 1e-5
 
 
@@ -36,7 +36,7 @@ def seconds(work: Work) -> float:
         gc.enable()
 
 
-def below(bound: float, small: Callable[[], float], large: Callable[[], float]) -> None:
+def assert_below(bound: float, small: Callable[[], float], large: Callable[[], float]) -> None:
     """Fail if the least of `large` stays above `bound` times the least of `small`.
 
     A busy machine makes measurements longer, never shorter: the least of several is the cost.
@@ -51,14 +51,14 @@ def below(bound: float, small: Callable[[], float], large: Callable[[], float]) 
     pytest.fail(f"{ratio:.1f} times as long, where less than {bound} is promised")
 
 
-def is_flat(
+def assert_flat(
     start: Callable[[int], Work],
     small: int = 1_000,
     large: int = 100_000,
     bound: float = 6,
     steps: int = 20,
 ) -> None:
-    """Check that a step costs the same however much came before it.
+    """Assert that a step costs the same, however much work came before it.
 
     `start(size)` does the work before and returns the step. After a warm-up row, ten rows of steps
     are measured without the worst one: a buffer may double its size once.
@@ -74,11 +74,11 @@ def is_flat(
         row()
         return sum(sorted(seconds(row) for _ in range(10))[:-1])
 
-    below(bound, lambda: cost(small), lambda: cost(large))
+    assert_below(bound, lambda: cost(small), lambda: cost(large))
 
 
-def is_linear(work: Callable[[int], Work], size: int, bound: float = 8) -> None:
-    """Check that four times the size takes less than `bound` times as long (quadratic: sixteen)."""
+def assert_linear(work: Callable[[int], Work], size: int, bound: float = 8) -> None:
+    """Assert that four times the size takes less than `bound` times as long (quadratic: 16)."""
     small, large = work(size), work(4 * size)
     small()
-    below(bound, lambda: seconds(small), lambda: seconds(large))
+    assert_below(bound, lambda: seconds(small), lambda: seconds(large))

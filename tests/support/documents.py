@@ -1,7 +1,7 @@
-"""JSON to test with: values, the many ways to write each one, ways to spoil it, and oracles.
+"""Strategies for JSON values and for valid and damaged texts, and oracles for the results.
 
-`json.loads` judges whole texts. `growth` is the specification of what a growing value shows after
-every single character, computed from the tokens that were written and not by parsing.
+`json.loads` is the oracle for whole texts. `growth` specifies the growing value after every
+character. It computes it from the tokens of the text, without parsing.
 """
 
 from __future__ import annotations
@@ -18,24 +18,31 @@ from jsonrill import Document, Fragment, InvalidJSON, LimitExceeded, Parser, Reb
 from jsonrill.jsontext import dumps
 from jsonrill.paths import Path
 
-# Characters that some part of the code treats in its own way.
-ODD = (
+# Characters that some part of the code treats specially.
+SPECIAL_CHARACTERS = (
     '"\\/\b\f\n\r\t\x00\x1f\x7f\x80\xa0\u2028\u3000\ufeff\ufffd\uffff\U0001f600\U0010ffff aé0{}[],:'
 )
-LONE = ["\ud800", "\udbff", "\udc00", "\udfff"]
-SHORT = {'"': '\\"', "\\": "\\\\", "/": "\\/", "\b": "\\b", "\f": "\\f", "\n": "\\n"} | {
+LONE_SURROGATES = ["\ud800", "\udbff", "\udc00", "\udfff"]
+SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "/": "\\/", "\b": "\\b", "\f": "\\f", "\n": "\\n"} | {
     "\r": "\\r",
     "\t": "\\t",
 }
 SPACE = st.sampled_from(["", "", "", " ", "\n", "\t", "\r\n  "])
 
 characters = st.one_of(
-    st.sampled_from(ODD), st.characters(exclude_categories=["Cs"]), st.characters(codec="ascii")
+    st.sampled_from(SPECIAL_CHARACTERS),
+    st.characters(exclude_categories=["Cs"]),
+    st.characters(codec="ascii"),
 )
-# Two lone surrogates in a row would be one pair when written, so `strings` puts "." between them.
+# Two adjoining lone surrogates would be written as a pair, so `strings` puts "." between them.
 strings = st.one_of(
     st.text(characters, max_size=8),
-    st.builds("{}{}.{}".format, st.text(characters, max_size=3), st.sampled_from(LONE), st.text()),
+    st.builds(
+        "{}{}.{}".format,
+        st.text(characters, max_size=3),
+        st.sampled_from(LONE_SURROGATES),
+        st.text(),
+    ),
     st.sampled_from(["", "\ud83d", "\ude00\ud83d", "\U0001f600\U0001f601"]),
 )
 keys = st.one_of(st.sampled_from(["a", "b", "", "__proto__", "a.b", "0", "\n"]), strings)
@@ -53,16 +60,16 @@ values = st.recursive(
 )
 
 
-def escaped(char: str, style: int) -> str:
-    """Return one way to write a character of a string; style 0 is the shortest that JSON allows."""
-    if style == 2 and char in SHORT:
-        return SHORT[char]
-    must = char in '"\\' or char < " "
+def escape(char: str, style: int) -> str:
+    """Write a character of a string in one of four styles; style 0 is the shortest."""
+    if style == 2 and char in SHORT_ESCAPES:
+        return SHORT_ESCAPES[char]
+    needs_escape = char in '"\\' or char < " "
     # A lone surrogate cannot be sent unescaped.
-    if not must and not "\ud800" <= char <= "\udfff" and style in (0, 2):
+    if not needs_escape and not "\ud800" <= char <= "\udfff" and style in (0, 2):
         return char
-    if must and style == 0 and char in SHORT:
-        return SHORT[char]
+    if needs_escape and style == 0 and char in SHORT_ESCAPES:
+        return SHORT_ESCAPES[char]
     units = char.encode("utf-16-be", "surrogatepass")
     code = "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
     return code if style == 1 else code.replace("a", "A").replace("d", "D")
@@ -71,7 +78,7 @@ def escaped(char: str, style: int) -> str:
 @st.composite
 def string_tokens(draw: st.DrawFn, text: str) -> str:
     styles = draw(st.lists(st.integers(0, 3), min_size=len(text), max_size=len(text)))
-    return '"' + "".join(map(escaped, text, styles)) + '"'
+    return '"' + "".join(map(escape, text, styles)) + '"'
 
 
 @st.composite
@@ -84,7 +91,7 @@ def number_tokens(draw: st.DrawFn, number: int | float) -> str:
 
 @st.composite
 def tokens(draw: st.DrawFn, value: Any) -> list[str]:
-    """Return the tokens of one way to write `value`, white space included."""
+    """Draw the tokens of a text for `value`, including white space."""
     written: list[str] = []
 
     def write(value: Any) -> None:
@@ -129,41 +136,43 @@ def texts(draw: st.DrawFn) -> str:
     return text
 
 
-strange = st.one_of(st.text(max_size=1), st.sampled_from(["NaN", "-Infinity", "null", '"\\ud83d"']))
+unexpected_text = st.one_of(
+    st.text(max_size=1), st.sampled_from(["NaN", "-Infinity", "null", '"\\ud83d"'])
+)
 
 
 @st.composite
-def spoiled(draw: st.DrawFn) -> str:
-    """Draw a valid text with one or two changes, which may leave it valid."""
+def damaged_texts(draw: st.DrawFn) -> str:
+    """Draw a valid text with one or two random changes. The result may still be valid."""
     text = draw(texts())
     for _ in range(draw(st.integers(1, 2))):
         at = draw(st.integers(0, len(text)))
-        upto = at + draw(st.integers(0, 3))
-        new = draw(st.one_of(st.text(st.sampled_from(GRAMMAR), max_size=2), strange))
-        what = draw(st.integers(0, 3))
-        if what == 0:
+        end = at + draw(st.integers(0, 3))
+        new = draw(st.one_of(st.text(st.sampled_from(GRAMMAR), max_size=2), unexpected_text))
+        change = draw(st.sampled_from(["truncate", "delete", "replace", "insert"]))
+        if change == "truncate":
             text = text[:at]
-        elif what == 1:
-            text = text[:at] + text[upto:]
+        elif change == "delete":
+            text = text[:at] + text[end:]
         else:
-            text = text[:at] + new + text[upto if what == 2 else at :]
+            text = text[:at] + new + text[end if change == "replace" else at :]
     return text
 
 
 GRAMMAR = '{}[]",:\\ \n\t\r-+.eE019truefalsnudD8cC/\x00\x0b\xa0NaIity'
 
 
-def refused(constant: str) -> Any:
+def refuse_constant(constant: str) -> Any:
     raise ValueError(f"{constant} is not JSON")
 
 
 def loads(text: str) -> Any:
     """Decode with the standard library, but refuse NaN and Infinity."""
-    return json.loads(text, parse_constant=refused)
+    return json.loads(text, parse_constant=refuse_constant)
 
 
-class Merged(NamedTuple):
-    """All fields of a fragment, its offset included."""
+class FragmentFields(NamedTuple):
+    """All fields of a fragment, including its offset."""
 
     kind: str
     path: Path
@@ -172,29 +181,29 @@ class Merged(NamedTuple):
     offset: int
 
 
-def merged(fragments: Iterable[Fragment]) -> list[Merged]:
-    """Join adjoining PartialStrings: the result must not depend on the cutting."""
-    joined: list[Merged] = []
+def merge_strings(fragments: Iterable[Fragment]) -> list[FragmentFields]:
+    """Join adjoining PartialStrings, whose number depends on where the text was cut."""
+    joined: list[FragmentFields] = []
     for fragment in fragments:
         # repr distinguishes 1, 1.0 and True, and == does not.
         text, value = fragment.text, repr(fragment.value)
         if fragment.kind == "PartialString" and joined and joined[-1].kind == "PartialString":
             text = f"{joined.pop().text}{text}"
-        joined.append(Merged(fragment.kind, fragment.path, text, value, fragment.offset))
+        joined.append(FragmentFields(fragment.kind, fragment.path, text, value, fragment.offset))
     return joined
 
 
 class Outcome(NamedTuple):
     """The results of parsing a text."""
 
-    fragments: list[Merged]
+    fragments: list[FragmentFields]
     error: tuple[Any, ...] | None
 
 
-def described(error: InvalidJSON | LimitExceeded) -> tuple[Any, ...]:
-    named = error.limit if isinstance(error, LimitExceeded) else error.expected
-    place = (error.offset, error.line, error.column, error.path)
-    return (type(error).__name__, str(error), named, *place)
+def error_fields(error: InvalidJSON | LimitExceeded) -> tuple[Any, ...]:
+    cause = error.limit if isinstance(error, LimitExceeded) else error.expected
+    position = (error.offset, error.line, error.column, error.path)
+    return (type(error).__name__, str(error), cause, *position)
 
 
 def outcome(pieces: Iterable[str | bytes], **options: Any) -> Outcome:
@@ -205,8 +214,9 @@ def outcome(pieces: Iterable[str | bytes], **options: Any) -> Outcome:
             fragments += parser.feed(piece)
         fragments += parser.flush()
     except (InvalidJSON, LimitExceeded) as error:
-        return Outcome(merged(fragments + error.fragments), described(error))  # type: ignore[operator]
-    return Outcome(merged(fragments), None)
+        fragments += error.fragments  # type: ignore[arg-type]
+        return Outcome(merge_strings(fragments), error_fields(error))
+    return Outcome(merge_strings(fragments), None)
 
 
 def same(one: Any, other: Any) -> bool:
@@ -215,9 +225,10 @@ def same(one: Any, other: Any) -> bool:
 
 
 def is_prefix(part: Any, whole: Any, *, numbers_grow: bool = False) -> bool:
-    """Return whether P2 holds: strings and arrays only grow, keys are whole, all else is final.
+    """Return whether `part` may grow into `whole` (promise P2).
 
-    With `numbers_grow` a number at the end may still become any other.
+    Strings and arrays only grow, keys are complete, and other values are final. With
+    `numbers_grow`, the last number may still change.
     """
     if isinstance(part, str):
         return isinstance(whole, str) and whole.startswith(part)
@@ -237,36 +248,37 @@ def _items_prefix(
         return False
     if not part:
         return True
-    (key, last), (other, upto) = part[-1], whole[len(part) - 1]
-    if key != other or not same(part[:-1], whole[: len(part) - 1]):
+    (key, last), (whole_key, whole_last) = part[-1], whole[len(part) - 1]
+    if key != whole_key or not same(part[:-1], whole[: len(part) - 1]):
         return False
-    return is_prefix(last, upto, numbers_grow=numbers_grow)
+    return is_prefix(last, whole_last, numbers_grow=numbers_grow)
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-HIGH = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}")
-UNIT = re.compile(
+HIGH_SURROGATE = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}")
+CHARACTER = re.compile(
     r"[^\\]|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\[^u]"
 )
-MAY_BECOME_LOW = re.compile(r"(\\(u([dD]([c-fC-F][0-9a-fA-F]?)?)?)?)?")
+MAY_BECOME_LOW_SURROGATE = re.compile(r"(\\(u([dD]([c-fC-F][0-9a-fA-F]?)?)?)?)?")
 
 
-def shown(source: str) -> str:
-    """Return what may be shown of a string when `source` has come after its opening quote."""
+def decode_partial_string(source: str) -> str:
+    """Return the text of a string of which `source` has arrived after the opening quote."""
     at, text = 0, ""
-    while unit := UNIT.match(source, at):
-        if HIGH.fullmatch(unit.group()) and MAY_BECOME_LOW.fullmatch(source, unit.end()):
-            break  # the other half may still come
-        text += json.loads(f'"{unit.group()}"')
-        at = unit.end()
+    while match := CHARACTER.match(source, at):
+        is_high = HIGH_SURROGATE.fullmatch(match.group())
+        if is_high and MAY_BECOME_LOW_SURROGATE.fullmatch(source, match.end()):
+            break  # the second half of the pair may still arrive
+        text += json.loads(f'"{match.group()}"')
+        at = match.end()
     return text
 
 
 class Growth(NamedTuple):
-    """What is known after a character; `open` is None when nothing grows."""
+    """The expected state after a character; `open` is None when nothing grows."""
 
     started: bool
     value: Any
@@ -274,8 +286,8 @@ class Growth(NamedTuple):
     complete: bool
 
 
-class _Grower:
-    """Puts tokens, character by character, into a value."""
+class _ValueBuilder:
+    """Build a value from tokens, character by character."""
 
     def __init__(self) -> None:
         self.root: list[Any] = []
@@ -315,58 +327,59 @@ class _Grower:
             self.put(json.loads(self.number))
             self.number = None
 
-    def whole(self) -> bool:
+    def is_complete(self) -> bool:
         return bool(self.root) and not self.stack and not self.in_string
 
 
 def growth(tokens: Iterable[str]) -> Iterator[Growth]:
-    """Yield what a growing value must show after each character of these tokens, and at the end."""
-    grow = _Grower()
-    before = ""
+    """Yield the expected state after each character of these tokens, and at the end."""
+    builder = _ValueBuilder()
+    previous = ""
     for token in tokens:
-        is_key = bool(grow.stack) and isinstance(grow.stack[-1], dict) and before != ":"
+        is_key = bool(builder.stack) and isinstance(builder.stack[-1], dict) and previous != ":"
         if not token.isspace():
-            before = token
+            previous = token
         for at, char in enumerate(token):
             if at == 0 and char not in "-0123456789":
-                grow.end_number()
-            _character(grow, token, at, char, is_key)
-            yield grow.growth(grow.whole())
-    grow.end_number()
-    yield grow.growth(grow.whole())
+                builder.end_number()
+            _add_character(builder, token, at, char, is_key)
+            yield builder.growth(builder.is_complete())
+    builder.end_number()
+    yield builder.growth(builder.is_complete())
 
 
-def _character(grow: _Grower, token: str, at: int, char: str, is_key: bool) -> None:
-    last = at == len(token) - 1
+def _add_character(builder: _ValueBuilder, token: str, at: int, char: str, is_key: bool) -> None:
+    is_last = at == len(token) - 1
     if token[0] == '"' and is_key:
-        if last:
-            grow.key = json.loads(token)
+        if is_last:
+            builder.key = json.loads(token)
     elif token[0] == '"':
         if at == 0:
-            grow.put("")
-            grow.in_string = True
+            builder.put("")
+            builder.in_string = True
         else:
-            grow.replace(json.loads(token) if last else shown(token[1 : at + 1]))
-            grow.in_string = not last
+            text = json.loads(token) if is_last else decode_partial_string(token[1 : at + 1])
+            builder.replace(text)
+            builder.in_string = not is_last
     elif char in "{[":
         container: Any = {} if char == "{" else []
-        grow.put(container)
-        if grow.stack:
-            grow.path.append(grow.step())  # type: ignore[arg-type]
-        grow.stack.append(container)
+        builder.put(container)
+        if builder.stack:
+            builder.path.append(builder.step())  # type: ignore[arg-type]
+        builder.stack.append(container)
     elif char in "}]":
-        grow.stack.pop()
-        if grow.path:
-            grow.path.pop()
+        builder.stack.pop()
+        if builder.path:
+            builder.path.pop()
     elif token in ("true", "false", "null"):
-        if last:
-            grow.put(json.loads(token))
+        if is_last:
+            builder.put(json.loads(token))
     elif token[0] in "-0123456789":
-        grow.number = token[: at + 1] if last else None
+        builder.number = token[: at + 1] if is_last else None
 
 
-class Rebuilt:
-    """Parser and Rebuilder side by side."""
+class ParserAndRebuilder:
+    """A Rebuilder that reads the fragments of a Parser."""
 
     def __init__(self) -> None:
         self.parser = Parser()
@@ -376,20 +389,20 @@ class Rebuilt:
         return getattr(self.rebuilder, name)
 
     def feed(self, text: str) -> None:
-        self.rebuilder.feed(self.sent(self.parser.feed(text)))
+        self.rebuilder.feed(self.transfer(self.parser.feed(text)))
 
     def flush(self) -> None:
-        self.rebuilder.feed(self.sent(self.parser.flush()))
+        self.rebuilder.feed(self.transfer(self.parser.flush()))
 
-    def sent(self, fragments: list[Any]) -> list[Any]:
+    def transfer(self, fragments: list[Any]) -> list[Any]:
         return fragments
 
 
-class RebuiltFromFull(Rebuilt):
-    """The fragments travel as JSON text, in the full form."""
+class ParserAndRemoteRebuilder(ParserAndRebuilder):
+    """A Rebuilder that gets the fragments as JSON text, as over the wire."""
 
-    def sent(self, fragments: list[Any]) -> list[Any]:
+    def transfer(self, fragments: list[Any]) -> list[Any]:
         return [json.loads(dumps(fragment.to_dict()).encode()) for fragment in fragments]
 
 
-WAYS: list[Callable[[], Any]] = [Document, Rebuilt, RebuiltFromFull]
+READERS: list[Callable[[], Any]] = [Document, ParserAndRebuilder, ParserAndRemoteRebuilder]

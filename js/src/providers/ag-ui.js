@@ -1,4 +1,4 @@
-/** AG-UI: text, and calls whose start, args, end and result events name them; chunks need not. */
+/** Translate AG-UI events. Every tool-call event carries the call's id, except chunk events, which may omit it. */
 
 import { asId, asObject, asText, failed, finished, textOf, typed } from "./fields.js";
 

@@ -1,8 +1,8 @@
-"""Every short text and random documents, and what `json.loads` alone says of their beginnings.
+"""Test every short text and random documents, with `json.loads` as the oracle for prefixes.
 
-The oracle knows nothing of how jsonrill reads: it closes a beginning of a text, shorter and
-shorter, until `json.loads` takes it. `python -m prefixes LENGTH` prints how many short
-texts there are, and a digest of all that the parser says of them: the same for every engine.
+The oracle does not depend on jsonrill. It closes shorter and shorter prefixes of a text until
+`json.loads` accepts one. `python -m prefixes LENGTH` prints the number of short texts and a digest
+of the parser's results, which is the same for every engine.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ def texts(draw: st.DrawFn, documents: st.SearchStrategy[Any] = DOCUMENTS) -> str
     return json.dumps(value, ensure_ascii=draw(st.booleans()), indent=indent, separators=separators)
 
 
-def known(text: str, *, finished: bool = False) -> list[Any]:
-    """Return `[value]` if the beginning `text` of a document shows a value, else `[]`.
+def prefix_value(text: str, *, finished: bool = False) -> list[Any]:
+    """Return `[value]` if the prefix `text` of a document has a value, else `[]`.
 
-    With `finished`, without scalars that may still grow.
+    With `finished`, leave out scalars that may still grow.
     """
     closers, in_string = _openings(text)
     for end in range(len(text), 0, -1):
@@ -94,7 +94,7 @@ def _openings(text: str) -> tuple[list[str], list[bool]]:
 
 
 def _in_number(text: str, end: int) -> bool:
-    """Return whether the text ends in a number that may go on."""
+    """Return whether the text ends in a number that may continue."""
     touches = re.search(r"[0-9][-+.0-9eE]*\Z", text[:end]) is not None
     return touches and text[end : end + 1] not in tuple(",]} \t\n\r")
 
@@ -105,7 +105,7 @@ def _has_half_a_pair(value: Any) -> bool:
 
 STRICT = '{}[]:,"\\10-.e'
 SLOPPY = "{}[]:,\"'1-a "
-# One of these, and then the brackets that are missing, completes what can be completed.
+# Every valid prefix becomes JSON with one of these and the missing brackets.
 ENDS = ("", "0", '"', '""', ":0", '":0', '"":0')
 
 
@@ -124,7 +124,7 @@ def _is_json(text: str) -> bool:
 
 
 def _end(text: str) -> tuple[str, bool]:
-    """Return the closing brackets that the text lacks, and whether it ends in a string."""
+    """Return the missing closing brackets, and whether the text ends in a string."""
     missing, in_string, at = "", False, 0
     while at < len(text):
         char = text[at]
@@ -141,16 +141,16 @@ def _end(text: str) -> tuple[str, bool]:
     return missing, in_string
 
 
-def _shown(text: str) -> list[Any]:
-    """Return what a beginning shows: strings grow, a number appears when its end is seen."""
+def _expected_value(text: str) -> list[Any]:
+    """Return the value of a prefix: strings grow, and a number appears when it has ended."""
     in_string = _end(text)[1]
-    return known(text if in_string else re.sub(r"[-.0-9e]+\Z", "", text))
+    return prefix_value(text if in_string else re.sub(r"[-.0-9e]+\Z", "", text))
 
 
 def strict_texts(length: int) -> Iterator[tuple[str, bool]]:
     """Yield texts up to this length, shortest first, and whether each begins a JSON text.
 
-    Of one that does not, no longer one is given.
+    Do not extend a text that does not begin one.
     """
     beginnings = [""]
     for _ in range(length):
@@ -167,7 +167,7 @@ def sloppy_texts(length: int) -> Iterator[str]:
 
 
 def cuttings(text: str) -> Iterator[list[str]]:
-    """Yield the text whole and cut in every other way."""
+    """Yield every way to cut the text, the uncut text included."""
     for cuts in product((False, True), repeat=len(text) - 1):
         pieces = [text[0]]
         for char, cut in zip(text[1:], cuts, strict=True):
@@ -177,7 +177,7 @@ def cuttings(text: str) -> Iterator[list[str]]:
 
 
 def read(text: str, most_cuttings: int, **options: bool) -> str:
-    """Return the parser's outcome, equal for every cutting; long texts are cut in two ways."""
+    """Return the parser's outcome and check that every cutting has it; cut long texts twice."""
     whole = outcome([text], **options)
     for pieces in cuttings(text) if len(text) <= most_cuttings else [list(text)]:
         assert outcome(pieces, **options) == whole, pieces
@@ -185,13 +185,13 @@ def read(text: str, most_cuttings: int, **options: bool) -> str:
 
 
 def check_strict(text: str, good: bool) -> None:
-    """Check that the verdict, its place and the value agree with `json.loads`."""
+    """Check that the result, the error's position and the value agree with `json.loads`."""
     document = Document()
     try:
         for char in text:
             document.feed(char)
         assert good, text
-        assert same([document.value] if document.started else [], _shown(text)), text
+        assert same([document.value] if document.started else [], _expected_value(text)), text
         document.flush()
         assert same(document.value, json.loads(text)), text
     except JsonrillError as error:
@@ -200,22 +200,22 @@ def check_strict(text: str, good: bool) -> None:
 
 
 def check_sloppy(text: str) -> None:
-    """Check that nothing that was shown is taken back."""
-    document, shown = Document(repair=True), []
+    """Check that each value is a prefix of the next one."""
+    document, snapshots = Document(repair=True), []
     try:
         for char in text:
             document.feed(char)
-            shown += [document.value] if document.started else []
+            snapshots += [document.value] if document.started else []
         document.flush()
-        shown += [document.value] if document.started else []
+        snapshots += [document.value] if document.started else []
     except JsonrillError:
         pass
-    for before, after in zip(shown, shown[1:], strict=False):
-        assert is_prefix(before, after), (text, shown)
+    for before, after in zip(snapshots, snapshots[1:], strict=False):
+        assert is_prefix(before, after), (text, snapshots)
 
 
 def digest(length: int, most_cuttings: int, sloppy: int) -> tuple[int, str]:
-    """Check every text; how many there were, and a digest of what was said of them."""
+    """Check every text. Return their number and a digest of the parser's results."""
     hasher, count = sha256(), 0
     for text, good in strict_texts(length):
         check_strict(text, good)

@@ -1,4 +1,4 @@
-"""Growing values: what shows after each character, what is safe to keep, what is shared.
+"""Growing values: the value after each character, and which parts are copied or shared.
 
 Most tests run with a Document and with a Rebuilder, directly and over the wire.
 """
@@ -18,9 +18,9 @@ from jsonrill import Document, InvalidJSON, LimitExceeded, Limits, Truncated
 from jsonrill.errors import StreamClosed
 from jsonrill.paths import Path, format_path
 from support import by, cuttings, examples, pieces
-from support.documents import WAYS, described, growth, outcome, same, tokens, values
+from support.documents import READERS, error_fields, growth, outcome, same, tokens, values
 
-ways = pytest.mark.parametrize("make", WAYS)
+readers = pytest.mark.parametrize("make", READERS)
 
 
 def all_paths(value: Any, path: Path = ()) -> list[Path]:
@@ -35,54 +35,61 @@ def all_paths(value: Any, path: Path = ()) -> list[Path]:
     ]
 
 
-# ---- what shows, against the specification in documents.py ----
+# ---- the value after each piece, compared with the specification in documents.py ----
 
 
-@ways
+@readers
 @examples(40)
 @given(st.data())
-def test_every_character_shows_what_it_must(make: Any, data: st.DataObject) -> None:
+def test_the_value_after_every_character_is_the_specified_one(
+    make: Any, data: st.DataObject
+) -> None:
     written = data.draw(tokens(data.draw(values)))
-    grown = make()
-    assert (grown.started, grown.value, grown.live, grown.open_path) == (False, None, None, None)
-    for char, want in zip([*"".join(written), None], growth(written), strict=True):
+    reader = make()
+    assert (reader.started, reader.value, reader.live, reader.open_path) == (
+        False,
+        None,
+        None,
+        None,
+    )
+    for char, expected in zip([*"".join(written), None], growth(written), strict=True):
         if char is None:
-            grown.flush()
+            reader.flush()
         else:
-            grown.feed(char)
-        assert same(grown.value, want.value)
-        assert same(grown.live, want.value)
-        assert grown.open_path == want.open
-        assert (grown.started, grown.complete) == (want.started, want.complete)
+            reader.feed(char)
+        assert same(reader.value, expected.value)
+        assert same(reader.live, expected.value)
+        assert reader.open_path == expected.open
+        assert (reader.started, reader.complete) == (expected.started, expected.complete)
 
 
-@ways
+@readers
 @examples(40)
 @given(st.data())
-def test_in_any_grouping_what_is_complete_is_known(make: Any, data: st.DataObject) -> None:
+def test_is_complete_is_right_in_any_grouping(make: Any, data: st.DataObject) -> None:
     written = data.draw(tokens(data.draw(values)))
-    text, seen = "".join(written), list(growth(written))
-    grown, length = make(), 0
+    text, growths = "".join(written), list(growth(written))
+    reader, length = make(), 0
     for piece in data.draw(pieces(text)):
-        grown.feed(piece)
+        reader.feed(piece)
         length += len(piece)
         if not length:
             continue
-        want = seen[length - 1]
-        assert same(grown.value, want.value)
-        assert grown.open_path == want.open
-        for path in all_paths(want.value) if want.started else []:
-            still_open = want.open is not None and want.open[: len(path)] == path
-            assert grown.is_complete(path) is not still_open
-            assert grown.is_complete(format_path(path)) is not still_open
-            assert not grown.is_complete((*path, "no such key"))
-            assert not grown.is_complete((*path, 99))
-    grown.flush()
-    assert all(grown.is_complete(path) for path in all_paths(grown.value))
+        expected = growths[length - 1]
+        assert same(reader.value, expected.value)
+        assert reader.open_path == expected.open
+        for path in all_paths(expected.value) if expected.started else []:
+            still_open = expected.open is not None and expected.open[: len(path)] == path
+            assert reader.is_complete(path) is not still_open
+            assert reader.is_complete(format_path(path)) is not still_open
+            assert not reader.is_complete((*path, "no such key"))
+            assert not reader.is_complete((*path, 99))
+    reader.flush()
+    assert all(reader.is_complete(path) for path in all_paths(reader.value))
 
 
 def test_the_value_after_each_piece() -> None:
-    """One row per piece: did the value change, the value, what is open."""
+    # One row for each piece: did the value change, the value, the open path.
     document = Document()
     assert document.started is False
     for piece, changed, value, path in [
@@ -115,59 +122,59 @@ def test_the_value_after_each_piece() -> None:
     assert document.flush() is False
 
 
-@ways
+@readers
 def test_a_null_differs_from_no_value(make: Any) -> None:
-    grown = make()
-    assert (grown.started, grown.value, grown.complete) == (False, None, False)
-    assert not grown.is_complete(()) and not grown.is_complete()
-    grown.feed("nul")
-    assert (grown.started, grown.value, grown.complete) == (False, None, False)
-    grown.feed("l")
-    assert (grown.started, grown.value, grown.complete) == (True, None, True)
-    assert grown.is_complete(()) and grown.is_complete()
+    reader = make()
+    assert (reader.started, reader.value, reader.complete) == (False, None, False)
+    assert not reader.is_complete(()) and not reader.is_complete()
+    reader.feed("nul")
+    assert (reader.started, reader.value, reader.complete) == (False, None, False)
+    reader.feed("l")
+    assert (reader.started, reader.value, reader.complete) == (True, None, True)
+    assert reader.is_complete(()) and reader.is_complete()
 
 
-@ways
-def test_is_complete_of_what_is_not_there_is_false(make: Any) -> None:
-    grown = make()
-    grown.feed('{"a": [1, {"b": "x')
+@readers
+def test_is_complete_is_false_for_a_missing_path(make: Any) -> None:
+    reader = make()
+    reader.feed('{"a": [1, {"b": "x')
     for path in [(), ("a",), ("a", 1), ("a", 1, "b"), "root", "a", "a[1].b"]:
-        assert not grown.is_complete(path)  # growing
+        assert not reader.is_complete(path)  # growing
     for path in [("a", 0), "root.a[0]", "a[0]"]:
-        assert grown.is_complete(path)
+        assert reader.is_complete(path)
     for path in [("b",), ("a", 2), ("a", -1), ("a", "0"), ("a", 0, 0), ("a", 1, "b", 0), (0,), "c"]:
-        assert not grown.is_complete(path)
+        assert not reader.is_complete(path)
     with pytest.raises(ValueError):
-        grown.is_complete("a[")
+        reader.is_complete("a[")
 
 
 # ---- safe to keep ----
 
 
-@ways
+@readers
 @examples(40)
 @given(st.data())
 def test_a_value_handed_out_stays_as_it_was(make: Any, data: st.DataObject) -> None:
     text = "".join(data.draw(tokens(data.draw(values))))
-    grown, kept = make(), []
+    reader, snapshots = make(), []
     for piece in data.draw(pieces(text)):
-        grown.feed(piece)
-        kept.append((grown.value, copy.deepcopy(grown.value)))
-    grown.flush()
-    kept.append((grown.value, copy.deepcopy(grown.value)))
-    for value, as_it_was in kept:
-        assert same(value, as_it_was)
+        reader.feed(piece)
+        snapshots.append((reader.value, copy.deepcopy(reader.value)))
+    reader.flush()
+    snapshots.append((reader.value, copy.deepcopy(reader.value)))
+    for value, copied in snapshots:
+        assert same(value, copied)
 
 
-@ways
+@readers
 def test_finished_subtrees_are_shared(make: Any) -> None:
-    grown = make()
-    grown.feed('{"done": {"x": [1, 2]}, "list": [[1], [2]')
-    first = grown.value
-    grown.feed(', [3], "te')
-    second = grown.value
-    grown.feed('xt"], "more": {}}')
-    last = grown.value
+    reader = make()
+    reader.feed('{"done": {"x": [1, 2]}, "list": [[1], [2]')
+    first = reader.value
+    reader.feed(', [3], "te')
+    second = reader.value
+    reader.feed('xt"], "more": {}}')
+    last = reader.value
     assert first["done"] is second["done"] is last["done"]
     assert first["list"] is not second["list"]  # it was open
     for index in range(2):
@@ -177,29 +184,29 @@ def test_finished_subtrees_are_shared(make: Any) -> None:
     assert second["list"][3] == "te"
 
 
-@ways
+@readers
 def test_live_is_the_value_itself(make: Any) -> None:
-    grown = make()
-    grown.feed('{"a": [1, {"b": "x')
-    live, inner = grown.live, grown.live["a"][1]
-    grown.feed('y"}, 2')
-    assert grown.live is live and live["a"][1] is inner
+    reader = make()
+    reader.feed('{"a": [1, {"b": "x')
+    live, inner = reader.live, reader.live["a"][1]
+    reader.feed('y"}, 2')
+    assert reader.live is live and live["a"][1] is inner
     assert live == {"a": [1, {"b": "xy"}]}
-    grown.feed("]}")
-    assert grown.live is grown.value is live
+    reader.feed("]}")
+    assert reader.live is reader.value is live
     assert live == {"a": [1, {"b": "xy"}, 2]}
 
 
-@ways
-def test_changing_what_was_handed_out_while_open_changes_nothing_else(make: Any) -> None:
-    grown = make()
-    grown.feed('{"a": [1, {"b": "x')
-    value = grown.value
+@readers
+def test_changing_a_returned_value_changes_nothing_else(make: Any) -> None:
+    reader = make()
+    reader.feed('{"a": [1, {"b": "x')
+    value = reader.value
     value["a"][1]["b"] = None
     value["a"].clear()
     value.clear()
-    grown.feed('y"}]}')
-    assert grown.value == {"a": [1, {"b": "xy"}]}
+    reader.feed('y"}]}')
+    assert reader.value == {"a": [1, {"b": "xy"}]}
 
 
 # ---- errors ----
@@ -220,7 +227,7 @@ def test_changing_what_was_handed_out_while_open_changes_nothing_else(make: Any)
         ('[{"a": [{"b": "c"}], "d": "' + "e" * 100 + '"}, 1, [2, ]]', None),
     ],
 )
-def test_what_was_good_before_an_error_stays(text: str, value: Any) -> None:
+def test_an_error_keeps_the_value_before_it(text: str, value: Any) -> None:
     if value is None and text[0] == "[":
         value = json.loads(text[: text.index(", ]")] + "]]")
     for cut in cuttings(text):
@@ -236,7 +243,7 @@ def test_what_was_good_before_an_error_stays(text: str, value: Any) -> None:
         assert document.flush() is False
 
 
-def test_the_error_of_a_document_is_the_parsers() -> None:
+def test_a_document_and_a_parser_raise_the_same_error() -> None:
     long = '{"a": [{"b": "' + "c" * 100 + '"}, 1, '
     for text in ("[1, x", '{"a"1', long + "x", long + "\n\n]", '["\\ud83d\\uq'):
         for cut in cuttings(text):
@@ -245,7 +252,7 @@ def test_the_error_of_a_document_is_the_parsers() -> None:
                 for piece in cut:
                     document.feed(piece)
                 document.flush()
-            assert described(caught.value) == outcome([text]).error
+            assert error_fields(caught.value) == outcome([text]).error
 
 
 def test_a_cut_off_text_is_truncated_and_keeps_its_value() -> None:
@@ -273,25 +280,25 @@ LONG = "x" * 100
 
 
 RECORD = '{"id": 12, "note": "[{:", "tags": [1, 2.5]}'
-# A text of its own for each limit, which has this many of what is limited.
-LIMITED = {
-    "depth": lambda many: "[" * (many - 1) + "]" * (many - 1),  # in the list around all
-    "number": lambda many: "1." + "5" * (many - 2),
-    "keys": lambda many: "{" + ",".join(f'"{at}":{at}' for at in range(many)) + "}",
-    # A key that comes again counts.
-    "keys, all the same": lambda many: "{" + ",".join('"":0' for _ in range(many)) + "}",
+# For each limit, build a JSON text that uses exactly `count` of it.
+TEXTS = {
+    "depth": lambda count: "[" * (count - 1) + "]" * (count - 1),  # inside one more array
+    "number": lambda count: "1." + "5" * (count - 2),
+    "keys": lambda count: "{" + ",".join(f'"{at}":{at}' for at in range(count)) + "}",
+    # A repeated key counts again.
+    "keys, all the same": lambda count: "{" + ",".join('"":0' for _ in range(count)) + "}",
 }
 
 
-@pytest.mark.parametrize("name", LIMITED)
+@pytest.mark.parametrize("name", TEXTS)
 @pytest.mark.parametrize("filler", [RECORD, f'"{LONG}"'], ids=["records", "prose"])
 def test_limits_are_exact_in_a_large_text_that_is_read_at_once(name: str, filler: str) -> None:
     kind = name.split(",")[0]
     limits = Limits(**{kind: 600})
     before, after = "[" + f"{filler}," * 300, f",{filler}" * 300 + "]"
-    text = before + LIMITED[name](600) + after
-    assert whole(text, limits=limits) == json.loads(text)
-    text = before + LIMITED[name](601) + after
+    text = before + TEXTS[name](600) + after
+    assert read_whole(text, limits=limits) == json.loads(text)
+    text = before + TEXTS[name](601) + after
     for cut in ([text], by(7, text)):
         document = Document(limits=limits)
         with pytest.raises(LimitExceeded) as caught:
@@ -300,10 +307,10 @@ def test_limits_are_exact_in_a_large_text_that_is_read_at_once(name: str, filler
         assert caught.value.limit == kind
 
 
-# ---- options, as the parser's ----
+# ---- options ----
 
 
-def whole(text: str | bytes, **options: Any) -> Any:
+def read_whole(text: str | bytes, **options: Any) -> Any:
     document = Document(**options)
     document.feed(text)
     document.flush()
@@ -313,22 +320,22 @@ def whole(text: str | bytes, **options: Any) -> Any:
 def test_documents_take_the_options_of_the_parser() -> None:
     long = "[1.10, " + "0.0, " * 50 + "1E400, 7]"
     for text in ("[1.10, 1E400, 7]", long):
-        values = whole(text, parse_float=Decimal)
+        values = read_whole(text, parse_float=Decimal)
         assert same(values, json.loads(text, parse_float=Decimal))
     text = '{"a": {"b": 1}, "long": "' + LONG + '", "a": 2}'
-    assert same(whole(text), json.loads(text))
+    assert same(read_whole(text), json.loads(text))
 
 
-def test_a_key_twice_keeps_the_last_value_and_the_first_place() -> None:
+def test_a_repeated_key_keeps_its_first_place_and_gets_the_last_value() -> None:
     for text in ('{"a": 1, "b": 2, "a": 3}', '{"a": {"x": 1}, "b": [], "a": {"y": "z"}, "b": 1}'):
-        for make in WAYS:
-            grown = make()
+        for make in READERS:
+            reader = make()
             for char in text:
-                grown.feed(char)
-            assert same(grown.value, json.loads(text))
+                reader.feed(char)
+            assert same(reader.value, json.loads(text))
 
 
-def test_a_number_at_the_root_comes_with_the_end() -> None:
+def test_a_number_at_the_root_appears_at_the_end() -> None:
     document = Document()
     assert document.feed("12") is False
     assert (document.started, document.value) == (False, None)
@@ -338,26 +345,26 @@ def test_a_number_at_the_root_comes_with_the_end() -> None:
 
 # ---- several objects of a list in one piece ----
 
-_ROWS = [{"id": n, "tags": ["a", {"id": n}], "text": f"row {n}, in words"} for n in range(60)]
-_IN_LISTS = {
+ROWS = [{"id": n, "tags": ["a", {"id": n}], "text": f"row {n}, in words"} for n in range(60)]
+LIST_DOCUMENTS = {
     "unusual": [{"text": "a\n\ud83dé😀", "list": [1.5, -0, None, {}], "": {"": [10**30]}}] * 20,
-    "alike": {"rows": _ROWS, "more": _ROWS},
+    "alike": {"rows": ROWS, "more": ROWS},
     "trees": {"rows": [{"id": n, "rows": [{"id": -n}, {"id": n / 8}]} for n in range(80)]},
     "the beginning in a string": {"rows": [{"id": n, "text": ', {"id": '} for n in range(80)]},
     "other keys": {"rows": [{f"key {n}": n, "id": n} for n in range(80)]},
-    "other values": {"rows": [1, *_ROWS, [_ROWS], None, *_ROWS, "x", {}]},
-    "lists in lists": [[_ROWS, _ROWS[:3]], [], [[]], [_ROWS]],
+    "other values": {"rows": [1, *ROWS, [ROWS], None, *ROWS, "x", {}]},
+    "lists in lists": [[ROWS, ROWS[:3]], [], [[]], [ROWS]],
 }
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", _IN_LISTS)
+@pytest.mark.parametrize("name", LIST_DOCUMENTS)
 @pytest.mark.parametrize("indent", [None, 2])
 def test_the_scanner_changes_no_result(name: str, indent: int | None) -> None:
     """A document scans containers that are complete in a piece; a parser reads every token."""
-    text = json.dumps(_IN_LISTS[name], indent=indent)
+    text = json.dumps(LIST_DOCUMENTS[name], indent=indent)
     for size in (1, 63, 65, 513, 4_000, len(text)):
-        document, rebuilder = Document(), WAYS[1]()
+        document, rebuilder = Document(), READERS[1]()
         for piece in by(size, text):
             document.feed(piece)
             rebuilder.feed(piece)
@@ -368,7 +375,7 @@ def test_the_scanner_changes_no_result(name: str, indent: int | None) -> None:
 
 
 def test_objects_of_a_list_share_their_keys() -> None:
-    """One string for each key of all objects in a piece, not one for each object."""
+    # The parser makes one string for each key in a piece, not one for each object.
     text = json.dumps({"rows": [{"number": n, "name": "x"} for n in range(900)]})
     document = Document()
     for piece in by(6_000, text):
@@ -392,7 +399,9 @@ def test_objects_of_a_list_share_their_keys() -> None:
         ('{"id": 1},', None),
     ],
 )
-def test_what_is_wrong_in_a_list_is_found_at_its_place(row: str, limits: Limits | None) -> None:
+def test_an_error_in_a_list_has_the_right_position_in_any_grouping(
+    row: str, limits: Limits | None
+) -> None:
     rows = ['{"id": 1, "a": 1}'] * 90
     text = '{"rows": [' + ", ".join([*rows[:70], row, *rows]) + "]}"
 

@@ -22,7 +22,7 @@ from jsonrill import (
 )
 from jsonrill.errors import StreamClosed
 from support import by, by_character, cuttings
-from support.documents import described, loads, merged, outcome
+from support.documents import error_fields, loads, merge_strings, outcome
 
 
 def parse(text: str | bytes, **options: Any) -> list[Fragment]:
@@ -233,7 +233,7 @@ def test_an_error_can_be_copied_and_pickled() -> None:
     for error in (refusal(['{"a": [1, x']), refusal(["[[1"], limits=Limits(depth=1))):
         for other in (copy.copy(error), pickle.loads(pickle.dumps(error))):
             assert type(other) is type(error)
-            assert described(other) == described(error)
+            assert error_fields(other) == error_fields(error)
             assert other.fragments == error.fragments
 
 
@@ -278,7 +278,7 @@ def test_an_error_names_the_limit_and_where_it_was_passed(
 @pytest.mark.parametrize("limit, limits, text, offset", LIMITS)
 def test_nothing_before_a_limit_is_lost(limit: str, limits: Limits, text: str, offset: int) -> None:
     before = Parser().feed(text[:offset])
-    assert outcome([text], limits=limits).fragments == merged(before)
+    assert outcome([text], limits=limits).fragments == merge_strings(before)
 
 
 @pytest.mark.parametrize(

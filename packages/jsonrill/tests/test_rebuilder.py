@@ -113,7 +113,7 @@ def test_a_fragment_out_of_place_is_refused_and_harms_nothing(text: str, data: A
         good.feed([item])
         assert state(good) == state(rebuilder)
     else:
-        # Nothing was noticed. That the last element of an array is missing cannot be.
+        # No fragment was refused. A missing last array element cannot be detected.
         assert what == "left out" or same(rebuilder.value, json.loads(text))
 
 
@@ -163,13 +163,18 @@ def test_the_senders_objects_are_not_kept() -> None:
     assert rebuilder.value == {"a": [1, "x"]}
 
 
-# ---- the dialect of the public generator, made from any document ----
+# ---- the public generator's dialect, for any document ----
 
 
-class Juf:
-    """Writes what that generator writes, faults included: raw keys in paths, keys of a nested
-    object (but the first) at its grandparent, ends at parent + last key, a last key that leaks
-    onto later siblings, text without its escapes, everything as a string."""
+class PublicGenerator:
+    """Imitate the public generator of fragments (see `fragment.py`), including its bugs.
+
+    * Paths contain raw keys.
+    * In a nested object, all keys but the first have the path of its parent's container.
+    * An object ends at the path of its container, plus its last key.
+    * After an object in an array, the paths of later elements end with its last key.
+    * Partial text lacks its escapes, and every value is a string.
+    """
 
     def __init__(self, early: bool) -> None:
         self.sent: list[dict[str, Any]] = []
@@ -188,7 +193,8 @@ class Juf:
             self.array(value, path, parent)
         elif isinstance(value, str):
             self.add("StartString", path, '"')
-            for part in (leaked(source)[:3], leaked(source)[3:]):
+            partial_text = without_escapes(source)
+            for part in (partial_text[:3], partial_text[3:]):
                 if part:
                     self.add("PartialString", path, part, part)
             self.add("CompleteString", path, source, source)
@@ -217,8 +223,8 @@ class Juf:
         self.add("EndArray", path + leak, "]")
 
 
-def leaked(source: str) -> str:
-    """Return partial text: without backslashes and the characters after them, with \\u's digits."""
+def without_escapes(source: str) -> str:
+    """Drop each backslash and the character after it, but keep the digits of a `\\u` escape."""
     text, skip = "", False
     for char in source[1:-1]:
         if skip or char == "\\":
@@ -243,15 +249,15 @@ documents = st.recursive(
 @examples(100)
 @given(documents, st.booleans(), st.data())
 def test_the_dialect_is_read_despite_wrong_paths(value: Any, early: bool, data: Any) -> None:
-    juf = Juf(early)
-    juf.write(value, "root", "root")
-    juf.add("JsonComplete", "root", json.dumps(value))
+    generator = PublicGenerator(early)
+    generator.write(value, "root", "root")
+    generator.add("JsonComplete", "root", json.dumps(value))
     rebuilder = Rebuilder()
-    cuts = data.draw(st.lists(st.integers(0, len(juf.sent)), max_size=5))
-    # `at` cuts texts; a string with a character for each fragment is cut just as well.
+    cuts = data.draw(st.lists(st.integers(0, len(generator.sent)), max_size=5))
+    # `at` cuts strings, so let it cut a string with one character for each fragment.
     start = 0
-    for piece in at(cuts, "." * len(juf.sent)):
-        rebuilder.feed(juf.sent[start : start + len(piece)])
+    for piece in at(cuts, "." * len(generator.sent)):
+        rebuilder.feed(generator.sent[start : start + len(piece)])
         start += len(piece)
     assert rebuilder.complete
     assert same(rebuilder.value, value)

@@ -27,7 +27,7 @@ from jsonrill import (
 from jsonrill import text as text_of
 from jsonrill import values as values_of
 from support import cuttings, pieces
-from support.documents import is_prefix, merged, same, texts, tokens, values
+from support.documents import is_prefix, merge_strings, same, texts, tokens, values
 from support.streams import as_list, collect, sources, until
 
 Source = Callable[[Iterable[Any]], Any]
@@ -87,8 +87,8 @@ def test_the_kept_values_end_in_the_value_of_the_text(data: st.DataObject) -> No
 @given(texts(), st.data())
 def test_fragments_are_the_parsers(text: str, data: st.DataObject) -> None:
     parser = Parser()
-    want = merged(parser.feed(text) + parser.flush())
-    assert merged(fragments(data.draw(pieces(text)))) == want
+    want = merge_strings(parser.feed(text) + parser.flush())
+    assert merge_strings(fragments(data.draw(pieces(text)))) == want
 
 
 # ---- texts of one field ----

@@ -34,7 +34,7 @@ from jsonrill.errors import Gap, InvalidMessage, SourceFailed, StreamClosed
 from jsonrill.paths import complete_paths, lookup, to_pointer
 from jsonrill.sending import StateSender, TextSender
 from support import by, cases, examples
-from support.costs import is_linear
+from support.costs import assert_linear
 
 FILES = ("conversations", "depth", "surrogates")
 CONVERSATIONS = [case for name in FILES for case in cases(f"wire/{name}.json")]
@@ -526,7 +526,7 @@ def test_p8_many_items_are_merged_in_linear_time(stream: Any) -> None:
         pieces = by(3, json.dumps([7] * size))
         return lambda: list(stream(pieces, every=60))
 
-    is_linear(read, 5_000)
+    assert_linear(read, 5_000)
 
 
 def test_the_end_follows_messages_that_were_held(monkeypatch: pytest.MonkeyPatch) -> None:

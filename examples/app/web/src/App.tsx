@@ -16,7 +16,7 @@ interface Booking {
   date: string;
 }
 
-/** The id of the trip is in the address, so that a page that is loaded again finds it. */
+/** Keep the trip's id in the URL, so that the page finds it again after a reload. */
 const idOfPage = () => location.hash.slice(1) || null;
 
 export function App() {

@@ -25,7 +25,7 @@ from .access import Tokens
 from .examples import NoExample, example
 from .web import Json
 
-# Seconds for each token of an answer that is not a recording.
+# Seconds for each token of an answer.
 PACE: Final = 0.01
 # Calls of one tool, if a prompt has several names.
 MOST_CALLS: Final = 4

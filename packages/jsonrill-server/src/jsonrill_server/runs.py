@@ -1,7 +1,7 @@
-"""`Runs`: generations that go on without their reader, survive their process, and end truthfully.
+"""`Runs`: background generations that continue when the client disconnects.
 
-A run is a log under a key. `lifecycle.py` writes it and sees to its end; here a program starts,
-cancels and reads runs.
+They can move to another process, and they record how they ended. A run is a log under a key.
+`lifecycle.py` writes and ends the log; this module starts, cancels and reads runs.
 """
 
 from __future__ import annotations

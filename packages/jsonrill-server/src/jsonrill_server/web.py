@@ -106,7 +106,7 @@ class EventResponse(Response):
         self._runs = runs
         self._source = source
         self._work = work
-        # Clients that resume need no word about an end that is not the stream's.
+        # A client that can resume reconnects on its own, so do not send it an error.
         self._resumes = resumes or work.closes
         self._tick = min(1.0, runs.limits.send_timeout / 2)
 
@@ -151,7 +151,8 @@ class EventResponse(Response):
         self._runs.readers += 1
         try:
             yield b": open\n"
-            if self._work.closes:  # not the same for all, or they would come back together
+            if self._work.closes:
+                # Add jitter so that clients do not all reconnect at once.
                 yield b"retry: %d\n" % (limits.retry * random.uniform(0.75, 1.25))
             due = clock() + limits.heartbeat
             async for data in self._source:

@@ -68,10 +68,10 @@ class Part:
     """A change of one part of an answer, or its end. It does not change afterwards.
 
     `index` numbers the parts, `turn` the answers of a conversation; `delta` is the new text.
-    `complete`: a text has ended, or the arguments of a call are a complete value; it is true once
-    for each part. A text that was cut ends with an `error`, and like a call that was cut it has the
-    `reason`. A result has its call in `call`, too; `status` is the call's status. In a result,
-    `result` or `error` is what the tool returned.
+    `complete`: a text has ended, or the arguments of a call are a complete value. It is true at
+    most once for each part. A text that was cut ends with an `error`; a text or call that was cut
+    has a `reason`. Calls and results have `call` and its `status`; a result has the `result` or
+    `error` that the tool returned.
     """
 
     kind: Kind

@@ -19,7 +19,7 @@ from pydantic import BaseModel
 from jsonrill import Chunker, Document, InvalidJSON, LimitExceeded, chunks
 from jsonrill.errors import RevisionError, StreamClosed
 from support import cases
-from support.costs import is_linear
+from support.costs import assert_linear
 
 CASES = cases("chunker.json")["cases"]
 RECORDED = [
@@ -482,7 +482,7 @@ def test_cost_is_linear_in_the_size_of_a_snapshot(document: Any) -> None:
         texts = [json.dumps({"big": value, "tip": "x" * step}) for step in range(6)]
         return lambda: run(texts)
 
-    is_linear(work, 150)
+    assert_linear(work, 150)
 
 
 def test_many_held_values_that_grow_together_cost_linear_time() -> None:
@@ -490,4 +490,4 @@ def test_many_held_values_that_grow_together_cost_linear_time() -> None:
         texts = [json.dumps(dict.fromkeys(shuffled_keys(size), "x" * step)) for step in range(4)]
         return lambda: run(texts)
 
-    is_linear(work, 5000)
+    assert_linear(work, 5000)

@@ -14,7 +14,7 @@ import pytest
 
 from jsonrill import Document, LimitExceeded, Limits, Parser, Rebuilder
 from support import by, few, hard
-from support.costs import is_flat, is_linear
+from support.costs import assert_flat, assert_linear
 
 
 class Parse:
@@ -71,7 +71,7 @@ def consume(make: Any, cut: list[str], **options: Any) -> None:
 
 
 def drips(make: Any, opening: str, lead: str, pieces: list[str], **options: Any) -> Any:
-    """Return a start for `is_flat`: `size` characters of `lead`, then one piece for each step."""
+    """Return a `start` for `assert_flat`: `size` characters of `lead`, then a piece per step."""
 
     def start(size: int) -> Callable[[], object]:
         stage, turn = make(limits=ROOMY, **options), cycle(pieces)
@@ -88,14 +88,14 @@ def drips(make: Any, opening: str, lead: str, pieces: list[str], **options: Any)
 @pytest.mark.parametrize("opening", ['{"k": "', '["', '"'])
 @pytest.mark.parametrize("text", ["abcd", "ab\\u00e9", "日本\\n", "😀é"])
 def test_p8_a_long_string_in_tiny_pieces_is_linear(make: Any, opening: str, text: str) -> None:
-    is_flat(drips(make, opening, text, by(4, text)), large=LONG)
+    assert_flat(drips(make, opening, text, by(4, text)), large=LONG)
 
 
 @few(2)
 @pytest.mark.parametrize("make", CONSUMERS)
 @pytest.mark.parametrize("size", [1, 4])
 def test_p8_a_long_number_in_tiny_pieces_is_linear(make: Any, size: int) -> None:
-    is_flat(drips(make, "[0.", "7", ["7" * size], parse_float=len), large=LONG)
+    assert_flat(drips(make, "[0.", "7", ["7" * size], parse_float=len), large=LONG)
 
 
 @few(3)
@@ -103,7 +103,7 @@ def test_p8_a_long_number_in_tiny_pieces_is_linear(make: Any, size: int) -> None
 @pytest.mark.parametrize("size", [1, 4])
 @pytest.mark.parametrize("text", ["a", "é\\n"])
 def test_p8_a_long_key_in_tiny_pieces_is_linear(make: Any, size: int, text: str) -> None:
-    is_flat(drips(make, '{"', text, by(size, text * 4)), large=LONG)
+    assert_flat(drips(make, '{"', text, by(size, text * 4)), large=LONG)
 
 
 @few(2)
@@ -111,7 +111,7 @@ def test_p8_a_long_key_in_tiny_pieces_is_linear(make: Any, size: int, text: str)
 @pytest.mark.parametrize("size", [3, 10**9])
 def test_p8_many_small_items_are_linear(make: Any, size: int) -> None:
     item = '{"id": 1, "s": "a\\n", "ok": true}, '
-    is_flat(drips(make, "[", item, by(size, item)), large=50_000)
+    assert_flat(drips(make, "[", item, by(size, item)), large=50_000)
 
 
 @few(3)
@@ -125,12 +125,12 @@ def test_p8_strange_strings_are_linear(make: Any, unit: str) -> None:
         text = f'["{unit * count}"]'
         return lambda: consume(make, [text])
 
-    is_linear(work, 4_000)
+    assert_linear(work, 4_000)
 
 
 @pytest.mark.parametrize("make", CONSUMERS)
 def test_p8_white_space_and_empty_pieces_are_linear(make: Any) -> None:
-    is_flat(drips(make, "[", " \n", [" \n", ""]), large=50_000)
+    assert_flat(drips(make, "[", " \n", [" \n", ""]), large=50_000)
 
 
 def test_p8_a_limit_far_inside_is_not_sought_at_every_level() -> None:
@@ -147,7 +147,7 @@ def test_p8_a_limit_far_inside_is_not_sought_at_every_level() -> None:
 
         return run
 
-    is_linear(work, 40, bound=2.5)
+    assert_linear(work, 40, bound=2.5)
 
 
 @few(3)

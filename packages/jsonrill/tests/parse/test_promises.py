@@ -1,6 +1,6 @@
-"""The promises of docs/promises.md that the core makes, one property each and named after it.
+"""One property for each promise in docs/promises.md that the parser and its documents make.
 
-P5, P6 (chunker), P7 (deltas) and P10 (server) are tested with their parts.
+P5 and P6 are tested with the chunker, P7 with deltas, P8 in the cost tests, P10 in the server.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from jsonrill.jsontext import dumps
 from support import cuttings, examples, pieces
 from support.documents import (
     GRAMMAR,
-    WAYS,
+    READERS,
+    damaged_texts,
     is_prefix,
     loads,
-    merged,
+    merge_strings,
     outcome,
     same,
-    spoiled,
     texts,
     tokens,
     values,
 )
 
 any_text = st.one_of(
-    texts(), spoiled(), st.text(st.sampled_from(GRAMMAR), max_size=12), st.text(max_size=6)
+    texts(), damaged_texts(), st.text(st.sampled_from(GRAMMAR), max_size=12), st.text(max_size=6)
 )
 small = st.builds(
     Limits,
@@ -57,17 +57,17 @@ small = st.builds(
 @examples(150)
 @given(any_text, st.data())
 def test_p1_any_cutting_gives_the_same_fragments_and_errors(text: str, data: Any) -> None:
-    want = outcome([text])
+    expected = outcome([text])
     for cut in [*cuttings(text), data.draw(pieces(text))]:
-        assert outcome(cut) == want
+        assert outcome(cut) == expected
 
 
 @examples(100)
 @given(any_text, small, st.data())
 def test_p1_holds_under_limits(text: str, limits: Limits, data: Any) -> None:
-    want = outcome([text], limits=limits)
+    expected = outcome([text], limits=limits)
     for cut in [*cuttings(text), data.draw(pieces(text))]:
-        assert outcome(cut, limits=limits) == want
+        assert outcome(cut, limits=limits) == expected
 
 
 @examples(100)
@@ -77,20 +77,22 @@ def test_p1_holds_for_bytes(source: str, noise: bytes, data: Any) -> None:
     at = data.draw(st.integers(0, len(text)))
     broken = text[:at] + noise + text[at:]
     for whole in (text, b"\xef\xbb\xbf" + text, broken):
-        want = outcome([whole])
+        expected = outcome([whole])
         for cut in [*cuttings(whole), data.draw(pieces(whole))]:
-            assert outcome(cut) == want
+            assert outcome(cut) == expected
 
 
 @examples(100)
 @given(any_text, small, st.data())
 def test_p1_holds_for_documents(text: str, limits: Limits, data: Any) -> None:
     for options in ({}, {"limits": limits}):
-        endings = [settled(cut, **options) for cut in [*cuttings(text), data.draw(pieces(text))]]
+        endings = [
+            final_state(cut, **options) for cut in [*cuttings(text), data.draw(pieces(text))]
+        ]
         assert all(other == endings[0] for other in endings)
 
 
-def settled(cut: list[Any], **options: Any) -> tuple[str, str]:
+def final_state(cut: list[Any], **options: Any) -> tuple[str, str]:
     """Return the value and the error that a document ends with."""
     document, end = Document(**options), ""
     try:
@@ -106,69 +108,68 @@ def settled(cut: list[Any], **options: Any) -> tuple[str, str]:
 # ---- P2: every intermediate value is a prefix of the final one ----
 
 
-@pytest.mark.parametrize("make", WAYS)
+@pytest.mark.parametrize("make", READERS)
 @examples(40)
 @given(st.data())
 def test_p2_every_value_shown_is_a_prefix_of_the_last(make: Any, data: Any) -> None:
     value = data.draw(values)
     text = "".join(data.draw(tokens(value)))
     for cut in ([*text], data.draw(pieces(text))):
-        grown, before = make(), None
+        reader, before = make(), None
         for piece in cut:
-            grown.feed(piece)
-            if grown.started:
-                assert is_prefix(grown.value, value)
-                assert before is None or is_prefix(before[0], grown.value)
-                before = [grown.value]
-        grown.flush()
-        assert same(grown.value, value)
+            reader.feed(piece)
+            if reader.started:
+                assert is_prefix(reader.value, value)
+                assert before is None or is_prefix(before[0], reader.value)
+                before = [reader.value]
+        reader.flush()
+        assert same(reader.value, value)
 
 
 @examples(100)
 @given(st.text(st.sampled_from('é\U0001f600\ud83d\ude00\n"\\a')).filter(json.dumps), st.data())
-def test_p2_half_of_anything_is_never_shown(text: str, data: Any) -> None:
-    """Not half an escape, not half a surrogate pair, not half a UTF-8 sequence."""
+def test_p2_no_half_of_an_escape_or_a_character_appears(text: str, data: Any) -> None:
     final = json.loads(json.dumps(text))  # adjoining halves are a pair
     sources: list[Any] = [json.dumps(text)]
     if not any("\ud800" <= char <= "\udfff" for char in text):
         sources.append(json.dumps(text, ensure_ascii=False).encode())
     for source in sources:
-        parser, came = Parser(), ""
+        parser, received = Parser(), ""
         for piece in data.draw(pieces(source)):
             new = "".join(fragment.text or "" for fragment in parser.feed(piece))
-            came += new
-            assert final.startswith(came)
-        assert came == final
+            received += new
+            assert final.startswith(received)
+        assert received == final
 
 
-# ---- P3: everybody agrees with json.loads ----
+# ---- P3: the results agree with json.loads ----
 
 
 @examples(200)
 @given(any_text, st.data())
 def test_p3_rebuilder_and_document_agree_with_json_loads(text: str, data: Any) -> None:
     try:
-        want, valid = loads(text), True
+        expected, valid = loads(text), True
     except ValueError:
-        want, valid = None, False
+        expected, valid = None, False
     cut = data.draw(pieces(text))
-    for make in WAYS:
-        grown = make()
+    for make in READERS:
+        reader = make()
         try:
             for piece in cut:
-                grown.feed(piece)
-            grown.flush()
+                reader.feed(piece)
+            reader.flush()
         except InvalidJSON:
             assert not valid
         else:
-            assert valid and grown.complete
-            assert same(grown.value, want)
+            assert valid and reader.complete
+            assert same(reader.value, expected)
 
 
 @examples(100)
-@given(spoiled())
+@given(damaged_texts())
 def test_p3_a_cut_text_is_truncated_and_a_wrong_one_invalid(text: str) -> None:
-    """Truncated means that more text could have helped, InvalidJSON that none could."""
+    # Truncated: more text could have completed the document. InvalidJSON: no text could.
     error = outcome([text]).error
     if error is not None and error[0] == "Truncated":
         assert Parser().feed(text) is not None
@@ -198,8 +199,8 @@ def test_p4_fragments_survive_the_wire(text: str, data: Any) -> None:
         parsed += fragments
         full += [Fragment.from_dict(wire) for wire in through([f.to_dict() for f in fragments])]
     assert full == parsed
-    want = [fields._replace(offset=0) for fields in merged(parsed)]
-    assert merged(full) == want
+    expected = [fields._replace(offset=0) for fields in merge_strings(parsed)]
+    assert merge_strings(full) == expected
 
 
 # ---- P9: nothing but the documented errors ----
@@ -220,7 +221,7 @@ def test_p9_nothing_but_the_documented_errors(cut: list[Any], limits: Limits, ti
 
 
 def check_error(error: InvalidJSON | LimitExceeded, cut: list[Any]) -> None:
-    """Check that an error has its place, can be printed and can be sent."""
+    """Check that an error has a position, and that it can be printed and encoded."""
     assert isinstance(error, JsonrillError)
     length = sum(len(piece) for piece in cut)
     assert error.offset is not None and 0 <= error.offset <= length

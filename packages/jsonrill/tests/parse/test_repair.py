@@ -21,7 +21,7 @@ from jsonrill.errors import CutShort
 from jsonrill.parse.machine import Repair
 from jsonrill.parse.options import RULES
 from support import HARDER, ROOT, by, cuttings
-from support.costs import is_linear
+from support.costs import assert_linear
 from support.documents import same
 
 CASES = json.loads((ROOT / "cases/repair.json").read_text("utf8"))["cases"]
@@ -158,13 +158,13 @@ def test_a_megabyte_of_one_kind_is_read_in_linear_time(unit: str, before: str) -
             except (InvalidJSON, LimitExceeded):
                 pass
 
-    is_linear(lambda count: lambda: read_all(count), 5_000 // len(unit))
+    assert_linear(lambda count: lambda: read_all(count), 5_000 // len(unit))
     read_all((1_000_000 if HARDER else 100_000) // len(unit))
 
 
 @pytest.mark.slow
 def test_paths_with_u_are_read_in_linear_time() -> None:
-    is_linear(lambda count: lambda: read(['["' + r"C:\users\util " * count + '"]']), 1_000)
+    assert_linear(lambda count: lambda: read(['["' + r"C:\users\util " * count + '"]']), 1_000)
     text = r"C:\users\util " * 70_000
     assert read([f'["{text}"]']).value == [text]
 

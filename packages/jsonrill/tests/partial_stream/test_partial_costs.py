@@ -13,7 +13,7 @@ import pytest
 from jsonrill import Limits, PartialStream, Update, sse
 from jsonrill.partial_stream import Mode
 from support import by, few, hard
-from support.costs import is_flat, is_linear
+from support.costs import assert_flat, assert_linear
 from support.streams import MODES, run
 
 # Deep, wide, one long string, many strings, one growing number after the other.
@@ -29,7 +29,7 @@ SHAPES: dict[str, Callable[[int], str]] = {
 
 
 def feed_in_steps(mode: Mode, shape: str, **options: Any) -> Any:
-    """Return a stream of this shape for `is_flat`; each step feeds four more characters."""
+    """Return a stream of this shape for `assert_flat`; each step feeds four more characters."""
 
     def start(size: int) -> Callable[[], list[Update]]:
         stream, text = PartialStream(mode, **options), SHAPES[shape](size * 3 // 2 + 3_000)
@@ -47,7 +47,7 @@ def feed_in_steps(mode: Mode, shape: str, **options: Any) -> Any:
 @pytest.mark.parametrize("mode", MODES)
 def test_p8_time_is_linear(mode: Mode, shape: str) -> None:
     options: dict[str, Any] = {"entity": "colors"} if shape == "outside" else {}
-    is_flat(feed_in_steps(mode, shape, **options), large=60_000)
+    assert_flat(feed_in_steps(mode, shape, **options), large=60_000)
 
 
 @few(5)
@@ -58,14 +58,14 @@ def test_p8_time_is_linear_when_all_deltas_are_read(mode: Mode, shape: str) -> N
         step = feed_in_steps(mode, shape, send="delta")(size)
         return lambda: [update.to_dict() for update in step()]
 
-    is_flat(start, large=60_000)
+    assert_flat(start, large=60_000)
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_p8_the_end_is_linear(mode: Mode) -> None:
     """In every mode and shape, including the last feed and the end of the stream."""
     for make in SHAPES.values():
-        is_linear(partial(run_all, mode, make), 2_000, bound=9)
+        assert_linear(partial(run_all, mode, make), 2_000, bound=9)
 
 
 def run_all(mode: Mode, make: Callable[[int], str], size: int) -> Callable[[], object]:
@@ -79,7 +79,7 @@ def test_depth_costs_nothing_if_only_deltas_are_sent() -> None:
         stream.feed("[" * size + '"')
         return lambda: stream.feed("x")
 
-    is_flat(start, small=100, large=10_000)
+    assert_flat(start, small=100, large=10_000)
 
 
 def test_p8_finished_entities_are_not_kept_by_the_stream() -> None:

@@ -238,7 +238,7 @@ def test_prose_that_begins_with_a_number_is_not_shown() -> None:
         assert all(isinstance(u.data, dict) for u in updates)
 
 
-def test_a_number_that_may_have_no_digit_is_an_error_with_repair_too() -> None:
+def test_a_number_limit_of_zero_rejects_every_number_with_repair_too() -> None:
     stream = PartialStream(repair=True, limits=Limits(number=0))
     (update,) = stream.feed('{"a": 1}')
     assert update.error is not None and update.error["limit"] == "number" and update.data == {}

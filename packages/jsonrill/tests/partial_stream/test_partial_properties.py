@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from prefixes import KEYS, SCALARS, known, texts
+from prefixes import KEYS, SCALARS, prefix_value, texts
 
 from jsonrill import PartialStream
 from jsonrill.partial_stream import Mode
@@ -74,7 +74,7 @@ def test_what_is_shown_is_all_that_the_text_allows(mode: Mode, parts: list[str])
     for at, part in enumerate(parts, start=1):
         state |= {update.index: update.data for update in stream.feed(part)}
         text = "".join(parts[:at])
-        allowed = known(text, finished=mode == "PROGRESSIVE")
+        allowed = prefix_value(text, finished=mode == "PROGRESSIVE")
         expected = entities(allowed[0]) if allowed else []
         for index, data in enumerate(expected):
             assert state.get(index, data) == data, text

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel
 
 from jsonrill import Document, updates, values
 from jsonrill.schema import Schema
-from support.costs import is_flat, is_linear
+from support.costs import assert_flat, assert_linear
 
 CALLS: list[int] = []
 
@@ -59,7 +59,7 @@ def test_a_check_does_not_depend_on_lists_outside_the_open_path() -> None:
 
         return step
 
-    is_flat(start, small=20, large=20_000)
+    assert_flat(start, small=20, large=20_000)
 
 
 @pytest.mark.parametrize("schema", [Table, Table.model_json_schema()], ids=["type", "schema"])
@@ -69,4 +69,4 @@ def test_the_cost_is_linear_in_the_length_of_the_text(schema: Any) -> None:
         pieces = [text[at : at + 16] for at in range(0, len(text), 16)]
         return lambda: deque(updates(pieces, schema=schema), maxlen=0)
 
-    is_linear(work, 300)
+    assert_linear(work, 300)

@@ -241,7 +241,7 @@ def test_loads_and_partial_with_a_type() -> None:
 # ---- stages ----
 
 
-def test_the_stages_take_how_the_answer_was_cut() -> None:
+def test_flush_reports_why_the_answer_was_cut() -> None:
     cut = CutShort("filtered")
     for stage in (Document(repair=True), Parser(repair=True)):
         stage.feed('{"a": "x')

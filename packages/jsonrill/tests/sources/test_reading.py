@@ -379,7 +379,7 @@ def test_a_lone_surrogate_before_any_event_is_no_event() -> None:
         list(jsonrill.tool_calls(["\ud800"]))
 
 
-def test_a_number_that_may_have_no_digit_passes_its_limit() -> None:
+def test_a_number_limit_of_zero_rejects_every_number() -> None:
     for repair in (False, True):
         with pytest.raises(jsonrill.LimitExceeded):
             jsonrill.loads(

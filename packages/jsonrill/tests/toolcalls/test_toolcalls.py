@@ -29,7 +29,7 @@ from jsonrill.providers.statements import Begin, CallDelta, End, Finish, Result,
 from jsonrill.toolcalls import ToolCallUpdate
 from jsonrill.toolcalls.calls import MOST_CALLS
 from support import few, hard, pieces
-from support.costs import is_flat
+from support.costs import assert_flat
 
 
 def by_hand(event: dict[str, Any]) -> list[Statement]:
@@ -543,4 +543,4 @@ def test_eight_interleaved_calls_cost_the_same_at_any_size(name: str) -> None:
             step()
         return step
 
-    is_flat(start, small=100, large=4_000)
+    assert_flat(start, small=100, large=4_000)

@@ -22,7 +22,7 @@ from .files import BadOutput, safe
 
 
 class Screen(Console):
-    """A console whose reader may leave: rich itself would end the program."""
+    """A console that reports a closed pipe as `BadOutput`; rich would exit the program."""
 
     def on_broken_pipe(self) -> None:
         raise BadOutput("the reader has left") from BrokenPipeError()

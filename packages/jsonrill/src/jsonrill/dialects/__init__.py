@@ -26,11 +26,11 @@ __all__ = ["DIALECTS", "Dialect", "Event", "to_ag_ui", "to_ai_sdk"]
 
 
 class ClientEvents(ClientStream, Items[Event]):
-    """Events for another project's client; `done` is the data of the last one that `sse` sends."""
+    """Events for another project's client; `done` is the data of the final server-sent event."""
 
 
 class AsyncClientEvents(ClientStream, AsyncItems[Event]):
-    """Events for another project's client; `done` is the data of the last one that `sse` sends."""
+    """Events for another project's client; `done` is the data of the final server-sent event."""
 
 
 @overload

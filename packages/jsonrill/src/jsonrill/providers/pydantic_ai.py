@@ -43,7 +43,7 @@ class Translation:
                 return [ended, *finish] if part.get("part_kind") in CALLS else [*finish]
             case kind if kind in TOOL_CALLS:
                 id, name = as_id(part, "tool_call_id"), as_text(part, "tool_name")
-                # With a name it would open a call after the end of its response.
+                # The response has ended: a name would open a known call a second time.
                 name = None if id in self._parts.values() else name
                 return [CallDelta(id, None, name, end=_end(part))]
             case kind if kind in TOOL_RESULTS:
