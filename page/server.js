@@ -61,7 +61,7 @@ export class Server {
   }
 
   /**
-   * Publish records as a stream that is kept for an hour, and return its id.
+   * Publish records as a stream that is deleted after an hour, and return its id.
    * @param {{[option: string]: any}} options
    * @param {string[]} records one JSON value each
    * @returns {Promise<string>}

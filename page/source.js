@@ -138,7 +138,8 @@ export class Source {
     if (this.#recording !== recording) return;
     this.#reopen = reopen;
     this.#host.onOpen(recording, opening);
-    if (this.canRender) void this.#publish(recording);
+    if (this.canRender && recording.isRenderable) void this.#publish(recording);
+    else byId("published").textContent = "only in this browser";
   }
 
   /**
@@ -161,14 +162,13 @@ export class Source {
   /** Publish what was pasted, and request what only the server can find. @param {Recording} recording */
   async #publish(recording) {
     const { kind, items, options } = recording;
-    if (!recording.isRenderable) return;
     // One record has one line; line breaks of JSON are only between its values.
     const records = items.map((item) => (kind === "text" ? JSON.stringify(item) : item.replace(/[\r\n]+/g, " ")));
     this.#id = this.#server.publish({ input: kind, ...options }, records);
     try {
       const id = await this.#id;
       if (this.#recording !== recording) return;
-      byId("published").textContent = `private stream ${id}, kept for an hour`;
+      byId("published").textContent = `private stream ${id}, deleted after an hour`;
       if (location.hash === "#pasted") history.replaceState(null, "", `#stream=${id}`);
       await this.#check(recording, id);
       if (!recording.document?.faults.some(({ code }) => code === "INVALID_JSON")) return;
@@ -244,7 +244,7 @@ export class Source {
     } catch (error) {
       const recording = new Recording("text", `Stream ${id}`);
       this.#begin(recording, null);
-      const advice = "Check the id and the server. What was pasted is deleted within the hour.";
+      const advice = "Check the id and the server. What was pasted is deleted after an hour.";
       recording.end(`The stream cannot be read: ${/** @type {Error} */ (error).message}`, advice);
       return this.#host.onOpen(recording, { how: "end" });
     }

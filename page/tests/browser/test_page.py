@@ -101,7 +101,14 @@ def test_a_view_says_whether_it_is_empty_now_or_always(shown: Shown) -> None:
 def test_an_event_of_several_lines_is_published(shown: Shown) -> None:
     shown.paste(json.dumps({"error": {"message": "Incorrect key"}}, indent=2))
     expect(shown.page.locator("#what")).to_contain_text("Incorrect key")
-    expect(shown.page.locator("#published")).to_contain_text("private stream")
+    expect(shown.page.locator("#published")).to_contain_text("deleted after an hour")
+
+
+def test_what_the_server_cannot_render_stays_in_the_browser(shown: Shown) -> None:
+    expect(shown.page.locator("#privacy")).to_contain_text("deleted after an hour. JSON lines stay")
+    shown.paste('{"a": 1}\n{"b": 2}')
+    expect(shown.page.locator("#published")).to_have_text("only in this browser")
+    assert not [url for url in shown.requests if "/v1/" in url]
 
 
 def test_every_moment_is_the_same_forwards_and_backwards(shown: Shown) -> None:
