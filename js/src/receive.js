@@ -39,8 +39,10 @@ export class Receiver {
   done = [];
   #limits;
   #patch;
-  // Whether a message was missed or rejected since the last snapshot.
+  // Whether a message was missed or rejected since the last snapshot, and whether the last snapshot was rejected:
+  // then the changes after it belong to another value.
   #isLost = true;
+  #needsSnapshot = true;
 
   /** @param {{limits?: Partial<typeof LIMITS>}} [options] */
   constructor({ limits } = {}) {
@@ -64,6 +66,7 @@ export class Receiver {
       return isObject(message) ? this.#adopt(message) : this.#change(message);
     } catch (error) {
       this.#isLost = true;
+      this.#needsSnapshot ||= isObject(message);
       throw error;
     }
   }
@@ -99,7 +102,7 @@ export class Receiver {
     tokensOf(last, this.#limits.depth);
     if (!done.every((/** @type {any} */ mark) => valueAt(value, mark) !== undefined)) refuse(done, "has marks outside the value");
     this.#patch = new Patch(value, this.#limits);
-    this.#isLost = false;
+    this.#isLost = this.#needsSnapshot = false;
     Object.assign(this, { n, ordered, done, error: error ?? null, ended: end || error !== undefined });
     this.last = message.last ?? null;
     return true;
@@ -114,7 +117,7 @@ export class Receiver {
     } else {
       const n = steps[0];
       if (!isNumber(n)) refuse(n, "is not the number of a message");
-      if (this.n === 0 || n > this.n + 1) throw new Gap(`message ${n} came after message ${this.n}: ask for a snapshot`);
+      if (this.#needsSnapshot || n > this.n + 1) throw new Gap(`message ${n} came after message ${this.n}: ask for a snapshot`);
       if (n <= this.n) return false;
       steps = steps.slice(1);
     }

@@ -58,8 +58,10 @@ class Receiver:
         self.ordered = False
         self.last: str | None = None
         self.done: set[str] = set()
-        # Whether a message was missed or rejected since the last snapshot.
+        # Whether a message was missed or rejected since the last snapshot, and whether the last
+        # snapshot was rejected: then the changes after it belong to another value.
         self._is_lost = True
+        self._needs_snapshot = True
 
     @property
     def value(self) -> Any:
@@ -76,6 +78,7 @@ class Receiver:
             return self._adopt(message) if type(message) is dict else self._change(message)
         except JsonrillError:
             self._is_lost = True
+            self._needs_snapshot = self._needs_snapshot or type(message) is dict
             raise
 
     def is_complete(self, pointer: str = "") -> bool:
@@ -103,7 +106,8 @@ class Receiver:
         value = self._patch.checked(message.get("value", ABSENT))
         for mark in done:
             _check_exists(value, mark)
-        self.n, self._patch, self._is_lost = n, Patch(value, self._limits), False
+        self._is_lost = self._needs_snapshot = False
+        self.n, self._patch = n, Patch(value, self._limits)
         self.last, self.ordered = message.get("last"), message.get("ordered", False)
         self.done, self.error = set(done), error
         self.ended = message.get("end", False) or error is not None
@@ -121,7 +125,7 @@ class Receiver:
                 )
             return self.advance(steps)
         n = _number(steps[0])
-        if self.n == 0 or n > self.n + 1:
+        if self._needs_snapshot or n > self.n + 1:
             raise Gap(f"message {n} came after message {self.n}: ask the sender for a snapshot")
         return n > self.n and self.advance(steps[1:])
 
