@@ -95,6 +95,16 @@ def test_what_is_finished_is_not_lost() -> None:
     assert ends('{"a": 1} x', "BATCH") == [error([{"a": 1}])]
 
 
+def test_an_open_entity_keeps_its_data_when_others_wait_for_the_end() -> None:
+    modes: dict[str, Mode] = {"title": "REALTIME", "items": "BATCH"}
+    stream = PartialStream(modes, entity=["title", "items"], send="both")
+    *_, partial, failed, batch = stream.feed('{"items": [1, 2], "title": "Ro') + stream.flush()
+    assert (partial.data, failed.data, failed.delta) == ("Ro", "Ro", [])
+    assert (failed.entity, failed.status, failed.index) == ("title", "ERROR", 0)
+    assert (batch.entity, batch.status, batch.data) == (None, "ERROR", [1, 2])
+    assert failed.error == batch.error
+
+
 @pytest.mark.parametrize("mode", PARTIAL_MODES)
 @pytest.mark.parametrize(
     "text, open_entity",

@@ -355,6 +355,10 @@ class PartialStream:
         update = self._failed()
         update.error = stream_error(error)
         lists = {name: [item.data for item in kept] for name, kept in self._release().items()}
+        if lists and self._entity is not None and self._entity.mode != "BATCH":
+            self._out.append(update)  # the data of the open entity; the lists are the stream's
+            update = Update(None, "ERROR", None)
+            update.error = stream_error(error)
         if lists:
             update._data = lists if len(lists) > 1 else next(iter(lists.values()))
             update.delta = [["set", "", update._data]] if self._delta else None
