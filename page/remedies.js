@@ -21,7 +21,7 @@ const REMEDIES = [
   [/./, /^[\da-z]$/, /^:["[{]/, "This is the AI SDK's old stream protocol. Send its UI message stream instead."],
   [/./, /^\[?\d{2,4}$/, /^[-:/]/, "Paste only what was sent: this begins with a time, as lines of a log do."],
   [/^the end/, /^"[^"]*"$/, /^:/, 'Put { before it and } after it. If the request prefilled the {, read it with prefix="{".'],
-  [/^the end/, /./, /^[{[]/, "A second JSON document begins here. Remove it, or put each document on one line."],
+  [/^the end/, /./, /^[{[]/, "A second JSON document begins here. Remove it, or put each document on its own line."],
   [/^the end/, /./, /./, "Remove what follows the document."],
   [/./, /^/, /^[\u00a0\u200b-\u200d\u2060\u3000\ufeff]/, "Replace the special space with an ordinary one, or remove it."],
   [/./, /^$/, /^<(?:think|reason|tool|function)/i, "Remove the model's thoughts or tags around the JSON."],
