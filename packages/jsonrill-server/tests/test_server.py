@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from functools import wraps
@@ -451,6 +452,9 @@ async def test_a_token_reaches_the_streams_of_its_owner_and_no_others(http: Http
     for path in ("/metrics",):
         assert (await http.get(path)).status_code == 401
         assert (await http.get(path, headers=AS_BOB)).status_code == 200
+    metrics = (await http.get("/metrics", headers=AS_BOB)).text
+    (count,) = re.findall(r"^jsonrill_request_seconds_count ([0-9.]+)$", metrics, re.MULTILINE)
+    assert float(count) > len(paths)
     for path in ("/livez", "/readyz", "/", "/web/page/page.css"):
         assert (await http.get(path)).status_code == 200
 

@@ -286,6 +286,14 @@ def test_an_exception_is_an_error_result() -> None:
     assert [call.result_is_error for call in running.calls] == [True, True]
 
 
+def test_a_model_as_a_result_is_an_object_in_the_messages() -> None:
+    class Place(BaseModel):
+        city: str
+
+    _, running = run([call(0, "find", "{}"), END], {"find": lambda: Place(city="Rome")})
+    assert json.loads(running.messages()[-1]["content"]) == {"city": "Rome"}
+
+
 class Odd:
     """No JSON, and no pydantic type."""
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import dask
 import pyarrow.parquet
 import pytest
 from distributed import LocalCluster
@@ -48,6 +49,13 @@ def test_rows_are_those_of_a_plain_loop(tmp_path: Path) -> None:
     for status in ("complete", "cut", "invalid"):
         assert counts[status] == sum(row["status"] == status for row in expected)
     assert progress[0][0] == 0 and progress[-1][0] == progress[-1][1] > 2
+
+
+def test_the_work_goes_to_the_named_scheduler(tmp_path: Path) -> None:
+    log = logs.write_log(tmp_path / "a.jsonl", 2)
+    quick = dask.config.set({"distributed.comm.timeouts.connect": "1s"})
+    with quick, pytest.raises(OSError, match="connect to tcp://127.0.0.1:1"):
+        run([log], tmp_path / "out", CHECK, "tcp://127.0.0.1:1")
 
 
 def test_a_second_run_skips_what_is_done(tmp_path: Path, scheduler: str) -> None:
