@@ -41,9 +41,9 @@ Kind = Literal["text", "reasoning", "call", "result"]
 
 @dataclass(slots=True, eq=False)
 class Entry:
-    """A part while it grows, and what the next request has to send back with it.
+    """A part while it grows, and the data that the next request has to send back with it.
 
-    An entry of the kind `kept` is only for the next request.
+    An entry of the kind `kept` has only such data.
     """
 
     kind: Kind | Literal["kept"]
@@ -137,7 +137,7 @@ class Parts:
     tags at its beginning, is a part of its own.
     """
 
-    # Copies would share what grows.
+    # Copies would share objects that still grow.
     __copy__ = __deepcopy__ = __reduce_ex__ = refuse_copy
 
     def __init__(
@@ -160,8 +160,8 @@ class Parts:
         self._choice = choice
         self._tags = ThinkTags()
         self._ending = Ending(choice, answer, asks_again)
-        # All parts in the order in which they began; the one that text is added to, the last one
-        # that a statement was about, and the parts of calls, by the number of the call.
+        # All parts in the order in which they began; the part that text is added to, the part of
+        # the last statement, and the parts of calls, by the number of the call.
         self.entries: list[Entry] = []
         self._open: Entry | None = None
         self._last: Entry | None = None
@@ -170,7 +170,7 @@ class Parts:
         # The number of the current response, and where its entries begin.
         self._turn = 0
         self._first = 0
-        # How the answer was cut, once it has ended; and whether a part says so.
+        # How the answer was cut, once it has ended; and whether a part has that reason.
         self.cut: CutShort | None = None
         self._shows_cut = False
 
@@ -237,9 +237,9 @@ class Parts:
         return last + [*self._show_cut(cut)]
 
     def answer(self, call: ToolCall, result: Any = None, *, error: str | None = None) -> list[Part]:
-        """Return the part of a tool's result, where the provider's stream does not carry it.
+        """Add a tool's result that the provider's stream does not contain, and return its part.
 
-        The call may still be open: later events of the provider about it still count.
+        The call may still be open; later events about it are still read.
         """
         call.answered, call.result_is_error = True, error is not None
         call.result = result if error is None else error
@@ -287,7 +287,7 @@ class Parts:
             yield from self._close_text()
 
     def _tagged(self, statement: Text) -> Iterator[Part]:
-        """Divide a text into reasoning and answer. Providers that number texts have no tags."""
+        """Split a text into reasoning and answer. Providers that number texts send no tags."""
         if self._tags.is_answer or statement.block is not None:
             yield from self._text(statement)
             return
@@ -298,12 +298,12 @@ class Parts:
             yield from self._close_text()
 
     def _release_text(self) -> Iterator[Part]:
-        """Show what was held back: it is not a tag."""
+        """Return the text that was held back because it could have become a tag."""
         for piece in self._tags.flush():
             yield from self._text(piece)
 
     def _close_text(self, cut: CutShort | None = None) -> Iterator[Part]:
-        """End the open text; one that was cut is not complete, and its `error` says why."""
+        """End the open text. If it was cut, it is not complete, and its `error` says why."""
         entry, self._open = self._open, None
         if entry is None:
             return
@@ -374,10 +374,10 @@ class Parts:
         self.entries.append(entry)
         return entry
 
-    # ---- what the next request sends back ----
+    # ---- data that the next request sends back ----
 
     def _keep(self, keep: Keep) -> None:
-        """Attach this to its part, or keep it as an entry of its own; a repetition replaces it."""
+        """Attach the data to its part, or to a new entry. Repeated data replaces earlier data."""
         owner = self._last if keep.block is None else self._owner(keep.block)
         if owner is None:
             self._last = owner = Entry("kept", -1, keep.block, turn=self._turn)

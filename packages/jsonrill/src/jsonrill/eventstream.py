@@ -97,12 +97,12 @@ def is_event_stream(content_type: str) -> bool:
 
 
 def is_lines(content_type: str) -> bool:
-    """Return whether this is a type of JSON texts, one a line; there are many, and no standard."""
+    """Return whether this is a type of JSON lines. Several are in use; none is a standard."""
     return re.fullmatch(_LINES, media_type(content_type)) is not None
 
 
 def looks_like_events(beginning: bytes) -> bool:
-    """Return whether a text that begins so is an event stream, and not JSON."""
+    """Return whether a text with this beginning is an event stream and not JSON."""
     return beginning.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(_FIELDS)
 
 
@@ -137,16 +137,16 @@ def _as_json(item: Any) -> str:
 class SSEDecoder:
     """Turns bytes or text of an event stream into events, each when its blank line has arrived.
 
-    `last_event_id` is what a client sends to resume a lost connection; given here, it is where an
-    earlier connection stopped. `retry` is how many milliseconds it waits before that, if the server
-    set it; a number of more than 15 digits is ignored. More than `limit` characters in one line or
-    in the data of one event are a `LimitExceeded`.
+    `last_event_id` is the id that a client sends to resume a lost connection. Pass the id at which
+    an earlier connection stopped. `retry` is the number of milliseconds to wait before that, if the
+    server set it; a number of more than 15 digits is ignored. More than `limit` characters in one
+    line or in the data of one event are a `LimitExceeded`.
     """
 
     __slots__ = ("_closed", "_data", "_event", "_failure", "_id", "_limit", "_line", "_size",
                  "_skip_lf", "_started", "_tail", "last_event_id", "retry")  # fmt: skip
 
-    # A deep copy and a pickle work; a shallow copy would share what grows.
+    # A deep copy and a pickle work; a shallow copy would share objects that still grow.
     __copy__ = refuse_copy
 
     def __init__(self, *, limit: int = LONGEST_EVENT, last_event_id: str = "") -> None:

@@ -1,7 +1,7 @@
 """The messages of the next request: the answer and the results, in the provider's form.
 
-A call is sent only together with its result, and reasoning only together with what it led to:
-providers refuse one without the other.
+Providers refuse a call without its result, and reasoning without the text or call after it. So
+these are sent only together.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .toolcalls import ToolCall
 
 Message = dict[str, Any]
 
-# What the helpers of OpenAI's client add to items; no request may have them.
+# Fields that the helpers of OpenAI's client add to items. Requests must not have them.
 _PARSED: Final = ("parsed", "parsed_arguments")
 
 
@@ -38,11 +38,11 @@ def messages(parts: Parts, form: str | None = None) -> list[Any]:
     if FORMS.get(provider) is not write:
         entries = [replace(entry, kept=None) for entry in entries if entry.kind != "kept"]
     turns = groupby(entries, lambda entry: entry.turn)
-    return [message for _, turn in turns for message in write([*_sent(turn)])]
+    return [message for _, turn in turns for message in write([*_sendable_entries(turn)])]
 
 
-def _sent(entries: Iterable[Entry]) -> Iterator[Entry]:
-    """Yield what providers take back."""
+def _sendable_entries(entries: Iterable[Entry]) -> Iterator[Entry]:
+    """Yield the entries that providers accept in the next request."""
     thoughts: list[Entry] = []
     for entry in entries:
         if entry.kind == "reasoning" or (entry.kept or {}).get("type") == "reasoning":
@@ -57,7 +57,7 @@ def _sent(entries: Iterable[Entry]) -> Iterator[Entry]:
 def _is_sent(entry: Entry) -> bool:
     call = entry.call
     if call is None:
-        # An empty text that says why the answer was cut is not a part of the turn.
+        # An empty text that only explains why the answer was cut is not sent.
         return entry.kind == "kept" or (
             entry.kind == "text" and not (entry.error and not entry.text)
         )
@@ -67,7 +67,7 @@ def _is_sent(entry: Entry) -> bool:
 
 
 def sendable(result: Any) -> Any:
-    """Return the result, an iterator as the list of its items; raise if it is not JSON."""
+    """Return the result, with an iterator as a list; raise if JSON cannot represent it."""
     if isinstance(result, Iterator):
         result = list(result)
     _text_of(result).encode()
@@ -95,7 +95,7 @@ def _chat_call(call: ToolCall) -> Message:
 
 
 def responses(entries: Sequence[Entry]) -> list[Message]:
-    """Return the turn for OpenAI Responses: the items as they came, and one for each result."""
+    """Return the turn for OpenAI Responses: the original items, and one for each result."""
     items = [item for entry in entries if (item := _response_item(entry)) is not None]
     for call in _own_calls(entries):
         output = {"call_id": call.id, "output": _text_of(call.result)}
@@ -108,21 +108,21 @@ def _item_type(call: ToolCall) -> str:
 
 
 def _response_item(entry: Entry) -> Message | None:
-    """Return the item of a part; make one for a text or a call whose item is missing."""
+    """Return the item of a part, or make one if a text or a call has none."""
     call = entry.call
-    kept = _unparsed(entry.kept or {})
-    if isinstance(parts := kept.get("content"), list):
-        kept["content"] = [_unparsed(part) for part in parts]
+    data = _without_parsed(entry.kept or {})
+    if isinstance(parts := data.get("content"), list):
+        data["content"] = [_without_parsed(part) for part in parts]
     if entry.kind == "text":
-        # Parts of a message need the id and the status of their item; a text does not.
-        return kept or {"type": "message", "role": "assistant", "content": entry.text}
+        # A message's original parts need the item's id and status; a new text item does not.
+        return data or {"type": "message", "role": "assistant", "content": entry.text}
     if call is None or call.hosted:
-        return kept or None
-    item = kept or {"type": _item_type(call), "call_id": call.id, "name": call.name}
+        return data or None
+    item = data or {"type": _item_type(call), "call_id": call.id, "name": call.name}
     return {**item, "input" if call.encoding == "text" else "arguments": _arguments_text(call)}
 
 
-def _unparsed(item: Message) -> Message:
+def _without_parsed(item: Message) -> Message:
     return {key: value for key, value in item.items() if key not in _PARSED}
 
 
@@ -146,15 +146,15 @@ def _tool_result(call: ToolCall) -> Message:
 
 
 def _block(entry: Entry) -> Message | None:
-    call, kept = entry.call, entry.kept
+    call, data = entry.call, entry.kept
     if entry.kind == "text":
-        # A blank text is refused, although answers have them.
+        # Anthropic refuses blank texts, although its answers contain them.
         return {"type": "text", "text": entry.text} if entry.text.strip() else None
     if call is None:
-        # Without its signature a thought is refused.
-        return {**kept, "thinking": entry.text} if kept and entry.kind == "reasoning" else kept
+        # Anthropic refuses a thought without its signature.
+        return {**data, "thinking": entry.text} if data and entry.kind == "reasoning" else data
     if call.hosted:
-        return {**(kept or {}), "input": call.args}
+        return {**(data or {}), "input": call.args}
     return {"type": "tool_use", "id": call.id, "name": call.name, "input": _arguments(call)}
 
 
@@ -165,13 +165,13 @@ def gemini(entries: Sequence[Entry]) -> list[Message]:
 
 
 def _gemini_part(entry: Entry) -> Message | None:
-    kept = entry.kept or {}
+    data = entry.kept or {}
     if entry.call is not None:
-        named = _gemini_name(entry.call)
-        return {"functionCall": {**named, "args": _arguments(entry.call)}, **kept}
+        name_and_id = _gemini_name(entry.call)
+        return {"functionCall": {**name_and_id, "args": _arguments(entry.call)}, **data}
     if entry.kind == "reasoning":
-        return {"text": entry.text, "thought": True, **kept} if kept else None
-    return kept if entry.kind == "kept" else {"text": entry.text, **kept}
+        return {"text": entry.text, "thought": True, **data} if data else None
+    return data if entry.kind == "kept" else {"text": entry.text, **data}
 
 
 def _function_response(call: ToolCall) -> Message:
@@ -196,22 +196,22 @@ def _text_of(result: Any) -> str:
 
 
 def _arguments(call: ToolCall) -> dict[str, Any]:
-    """Return the arguments as an object, also of a call whose schema refuses them.
+    """Return the arguments as an object, even if the call's schema refuses them.
 
-    Providers refuse anything but an object. It is empty if the arguments are not one: the error
-    that is their result quotes them.
+    Providers accept only an object. If the arguments are something else, return an empty one: the
+    call's error result quotes them.
     """
-    value = call.args if call.has_all_args else _loaded(call.raw)
+    value = call.args if call.has_all_args else _load(call.raw)
     return value if isinstance(value, dict) else {}
 
 
 def _arguments_text(call: ToolCall) -> str:
     arguments = _arguments(call)
-    is_exact = not call.repairs and _loaded(call.raw) == arguments
+    is_exact = not call.repairs and _load(call.raw) == arguments
     return call.raw if is_exact or call.encoding == "text" else dumps(arguments)
 
 
-def _loaded(text: str) -> Any:
+def _load(text: str) -> Any:
     """Return the value of a text; None if it is not JSON."""
     try:
         return json.loads(text)

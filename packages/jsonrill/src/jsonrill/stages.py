@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from .toolcalls import ToolCalls
 
 
-# What reading a text may raise.
+# The errors that reading a text may raise.
 BAD_TEXT: Final = (InvalidJSON, InvalidSchema, LimitExceeded)
 # How many characters of a text are kept for its errors.
 _KEPT: Final = 1 << 16
@@ -46,7 +46,7 @@ _KEPT: Final = 1 << 16
 class TextReader(Stage):
     """The text of a source. The first element decides what the elements are.
 
-    Text stays as it is, unless it is an event stream; anything else is an event of a provider.
+    Text passes unchanged unless it is an event stream. Anything else is a provider's event.
     """
 
     def __init__(self, options: AnswerOptions) -> None:
@@ -90,8 +90,8 @@ class TextReader(Stage):
 class Reading(Stage):
     """A stage around an object whose `feed` and `flush` read text and may raise.
 
-    Subclasses make items of what these return; after an error that is None. The beginning of the
-    text is kept for an error.
+    Subclasses turn their results into items; after an error the result is None. The beginning of
+    the text is kept for error messages.
     """
 
     def __init__(self, reader: Any, options: Mapping[str, Any]) -> None:
@@ -102,30 +102,30 @@ class Reading(Stage):
 
     def feed(self, piece: Any) -> Sequence[Any]:
         try:
-            found = self._reader.feed(piece)
+            result = self._reader.feed(piece)
         except BAD_TEXT as error:
             self.fail(error)
-            found = None
+            result = None
         if self._room > 0:
             self._beginning.append(piece)
             self._room -= len(piece)
-        return self._items(found)
+        return self._items(result)
 
     def flush(self, cut: CutShort | None = None) -> Sequence[Any]:
         try:
-            found = self._reader.flush(cut)
+            result = self._reader.flush(cut)
         except BAD_TEXT as error:
             self.fail(error)
-            found = None
-        return self._items(found)
+            result = None
+        return self._items(result)
 
     def rescue(self, error: Exception) -> NoReturn:
-        """Raise the error with the text that was read, and with a helpful message."""
+        """Raise the error with the text so far, and with a helpful message."""
         if isinstance(error, JsonrillError):
             error = explain(error, joined(self._beginning)[:_KEPT], self._options)
         raise error
 
-    def _items(self, found: Any) -> Sequence[Any]:
+    def _items(self, result: Any) -> Sequence[Any]:
         raise NotImplementedError
 
 
@@ -159,9 +159,9 @@ class ValueStage(Reading):
         if isinstance(error, JsonrillError) and error.value is None:
             error.value = self._reader.value
 
-    def _items(self, found: Any) -> Sequence[Any]:
+    def _items(self, result: Any) -> Sequence[Any]:
         document = self._reader
-        if not (document.changed if found is None else found):
+        if not (document.changed if result is None else result):
             return ()
         return (document.live if self._live else document.value,)
 
@@ -173,7 +173,7 @@ class LastValueStage(ValueStage):
         super().flush(cut)
         return () if self.ended else (self._reader.value,)
 
-    def _items(self, found: Any) -> Sequence[Any]:
+    def _items(self, result: Any) -> Sequence[Any]:
         return ()
 
 
@@ -186,7 +186,7 @@ class FieldStage(ValueStage):
         if schema is None or not schema.node.allows("object"):
             raise TypeError("the schema has no fields: use values(…) for anything but an object")
 
-    def _items(self, found: Any) -> Sequence[Any]:
+    def _items(self, result: Any) -> Sequence[Any]:
         fields: list[tuple[str, Any]] = self._reader.take_fields()
         return fields
 
@@ -199,13 +199,15 @@ class FragmentStage(Reading):
 
         super().__init__(Parser(**options), options)
 
-    def _items(self, found: Any) -> Sequence[Any]:
-        fragments: Sequence[Any] = getattr(self.error, "fragments", ()) if found is None else found
+    def _items(self, result: Any) -> Sequence[Any]:
+        fragments: Sequence[Any] = (
+            getattr(self.error, "fragments", ()) if result is None else result
+        )
         return fragments
 
 
 class UpdateStage(Reading):
-    """The updates of a text. `counts` has the numbers of entities in the documents before."""
+    """The updates of a text. `counts` has the numbers of entities in earlier documents."""
 
     def __init__(
         self, mode: Any, schema: Any, options: Mapping[str, Any], counts: dict[Any, int]
@@ -224,10 +226,10 @@ class UpdateStage(Reading):
             self._counts[update.entity] = (update.index or 0) + 1
         return updates
 
-    def _items(self, found: Any) -> Sequence[Any]:
-        updates: list[Update] = found
+    def _items(self, result: Any) -> Sequence[Any]:
+        updates: list[Update] = result
         if self._reader.ended:
-            # After `flush` it has ended, too; here only if that was because of an error.
+            # `flush` ends the reader, too; the stage ends early only after an error.
             self.ended = updates != [] and updates[-1].status == "ERROR"
         if self._earlier:
             for update in updates:
@@ -314,7 +316,7 @@ class PartStage(Stage):
 
 
 class EventStage(Stage):
-    """Items → the bytes of events. The last one is CLOSE, or what the source's client expects."""
+    """Items → the bytes of events. The last event is CLOSE, or the one that the client expects."""
 
     def __init__(self, retry: int | None, source: Any) -> None:
         if retry is not None:

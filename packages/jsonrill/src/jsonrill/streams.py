@@ -62,7 +62,7 @@ Provider = str | Callable[[dict[str, Any]], Sequence[Any]]
 
 
 class SourceOptions(TypedDict, total=False):
-    """What to read of a source.
+    """The options that select what is read from a source.
 
     `tool`: the arguments of this tool's calls (True: of any), each of them a document. `choice`:
     which of several answers. `provider`: whose events these are, or a function that reads them.
@@ -174,10 +174,10 @@ def read_text(
 ) -> Any:
     """Drive the stage that `begin(options)` creates over the text of a source.
 
-    There is a stage for each document if the text has many, or is the arguments of calls.
+    Each document gets its own stage if the text has many, or is the arguments of calls.
     """
     reading, settings = read_options(options, *names, many=many, is_first_call=is_first_call)
-    stage = begin(settings)  # wrong options are refused now
+    stage = begin(settings)  # raises for wrong options
     reader: Stage = TextReader(reading)
     if many:
         reader = Pipe(reader, Splitter(settings))
@@ -208,11 +208,11 @@ def values(
 ) -> Any:
     """Yield the value after each piece of text that changed it, safe to keep.
 
-    With a `schema` (a pydantic model, a dataclass, any type that a `TypeAdapter` takes) it is an
-    instance of that type: partial ones (`is_partial`) while it grows, the validated one at the end.
-    With a JSON Schema values are plain. A violation raises `InvalidSchema` at the earliest
-    character. Fields that have not come are None, or their default; with `missing="zero"` they are
-    the zero of their type (`""`, `0`, `[]`, a partial model).
+    With a `schema` (a pydantic model, a dataclass, any type that a `TypeAdapter` takes) values are
+    instances of that type: partial ones (`is_partial`) first, and a validated one at the end. With
+    a JSON Schema values are plain. A violation raises `InvalidSchema` at the earliest character.
+    Fields that have not arrived are None, or their default; with `missing="zero"` they are the zero
+    of their type (`""`, `0`, `[]`, a partial model).
 
     With `live=True` the value is not copied, and changes with the next piece. With `many=True` the
     text is one document after another: lines of JSON, or values with nothing between them. Offsets
@@ -236,8 +236,8 @@ def fields(
 def fields(source: Any, schema: Any, **options: Unpack[ReadOptions]) -> Any:
     """Yield the name and the value of each top-level field when it is complete, validated.
 
-    A field that did not come is not yielded. One that changes after it was yielded (a key that
-    comes twice, a validator of the whole) comes again.
+    A missing field is not yielded. A field that changes after it was yielded (because of a repeated
+    key, or a validator of the whole model) is yielded again.
     """
     return read_text(source, functools.partial(FieldStage, schema, "none"), options, "schema")
 
@@ -270,7 +270,7 @@ def partial(
     `InvalidJSON` if the text cannot become JSON.
     """
     check_names(options, {"schema", "missing", *PARSE_OPTIONS})
-    # For a schema, what repair closes would be complete, and lack fields that may still come.
+    # Repair would close objects whose fields may still arrive, and the schema would refuse them.
     parsing: dict[str, Any] = {**options}
     if schema is not None and parsing.get("repair"):
         parsing["repair"] = _rules(parsing["repair"], may_close=False)
@@ -373,9 +373,9 @@ def updates(
 
     It takes the options of `PartialStream`. After an ERROR of the stream the source is closed.
 
-    With `every`, a PARTIAL is emitted at most once in that many seconds. Those held back become
-    one, which is always emitted: when it is due, before the next COMPLETED or ERROR, or at the end.
-    A sync source blocks while it waits, so there it is emitted with the next update.
+    With `every`, a PARTIAL is emitted at most once in that many seconds. Updates in between are
+    merged into one, which is always emitted: when it is due, before the next COMPLETED or ERROR, or
+    at the end. A sync source blocks while it waits, so its merged update comes with the next one.
     """
     if isinstance(mode, type):
         raise TypeError(f"the second argument is the mode: pass schema={mode.__name__}")
@@ -397,7 +397,7 @@ def fragments(
 @overload
 def fragments(source: Source, **options: Unpack[ReadOptions]) -> Generator[Fragment]: ...
 def fragments(source: Any, **options: Unpack[ReadOptions]) -> Any:
-    """Yield the fragments of a text, each as soon as it is certain."""
+    """Yield the fragments of a text, each as soon as it is known."""
     return read_text(source, FragmentStage, options)
 
 
@@ -406,7 +406,7 @@ def chunks(source: AsyncIterable[Any], **options: Unpack[ChunkOptions]) -> Async
 @overload
 def chunks(source: Source, **options: Unpack[ChunkOptions]) -> Generator[str]: ...
 def chunks(source: Any, **options: Unpack[ChunkOptions]) -> Any:
-    """Yield the chunks of text that snapshots of a growing value make.
+    """Yield chunks of JSON text for snapshots of a growing value.
 
     Joined, they are the last snapshot. It takes the options of `Chunker`, and skips empty chunks.
     """
@@ -414,7 +414,7 @@ def chunks(source: Any, **options: Unpack[ChunkOptions]) -> Any:
     return drive(ChunkStage(options), source, in_blocks=False)
 
 
-# ---- what a provider's stream says ----
+# ---- a provider's stream ----
 
 
 @overload
@@ -497,11 +497,11 @@ def sse(source: Iterable[Any], *, retry: int | None = None) -> Generator[bytes]:
 def sse(source: Any, *, retry: int | None = None) -> Any:
     """Yield the bytes of server-sent events: one for each update, part, value or text, then CLOSE.
 
-    Empty texts are skipped, and CLOSE always comes. If the source raises, an ERROR comes before it:
-    for bad data with what is wrong, for anything else with the code SOURCE_FAILED, and the
-    exception is logged. Bytes are complete events and pass unchanged. What `to_ai_sdk` and
-    `to_ag_ui` yield ends as their clients expect. When the client leaves (the generator is closed,
-    or its task cancelled), the source is closed. `retry` is sent with the first event, in
+    Empty texts are skipped, and CLOSE is always sent. If the source raises, an ERROR is sent before
+    CLOSE. For bad data it describes the problem; for anything else its code is SOURCE_FAILED, and
+    the exception is logged. Bytes are complete events and pass unchanged. Events of `to_ai_sdk` and
+    `to_ag_ui` end as their clients expect. When the client disconnects (the generator is closed, or
+    its task cancelled), the source is closed. `retry` is sent with the first event, in
     milliseconds.
     """
     if isinstance(source, (str, bytes, Mapping)):

@@ -186,14 +186,14 @@ class ToolRun:
         return self._follow(self.parts.flush(done=self._reader.said_done))
 
     def due(self) -> Iterator[Job]:
-        """Yield the jobs to start now, at most `concurrency` at once; they count as running."""
+        """Yield the jobs to start now and count them as running, at most `concurrency` at once."""
         while self._queue and len(self.running) < self._concurrency:
             job = self._queue.popleft()
             self.running.add(job)
             yield job
 
     def finish(self, job: Job, result: Any, error: str | None) -> list[Part]:
-        """Return the part of a job's result; a result that JSON cannot carry is an error."""
+        """Return the part of a job's result. A result that JSON cannot represent is an error."""
         self.running.discard(job)
         if job.is_revoked:
             return []
@@ -210,7 +210,7 @@ class ToolRun:
             if part.kind == "call" and part.call is not None:
                 self._calls[part.call.number] = part.call
         for call in [*self._calls.values()]:
-            # The provider may report late that it runs the call itself.
+            # The provider may say only later that it runs the call itself.
             parts += [] if call.hosted else self._decide(call)
             if call.has_ended:
                 del self._calls[call.number]
@@ -272,7 +272,7 @@ def _by_name(tools: Tools) -> dict[str, Function]:
 
 
 class Tool:
-    """A function and its signature: how the arguments of a call are checked and passed."""
+    """A function and its signature, to check and pass the arguments of calls."""
 
     def __init__(self, name: str, function: Function) -> None:
         self.name = name
@@ -331,7 +331,7 @@ class Tool:
         return partial(self._function, *positional, **arguments)
 
 
-# ---- how they run ----
+# ---- running the calls ----
 
 
 def _run_sync(run: ToolRun, source: Generator[Any], timeout: float | None) -> Generator[Part]:
@@ -412,7 +412,7 @@ async def _run_async(
 
 
 def _raise(failure: Exception | None, run: ToolRun) -> None:
-    """Raise what the source raised, or the error that the provider reported."""
+    """Raise the source's exception, or the error that the provider reported."""
     if failure is not None:
         raise failure
     if run.parts.error is not None:
@@ -466,7 +466,7 @@ def _start_thread(run: Callable[[], Any]) -> Future[Outcome]:
 
 
 async def _outcome(job: Job, timeout: float | None) -> Outcome:
-    """Call a tool in a thread; await here what an async tool returns."""
+    """Call a tool in a thread. If it returns an awaitable, await it here."""
     import asyncio
 
     try:

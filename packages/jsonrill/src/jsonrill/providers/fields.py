@@ -1,4 +1,4 @@
-"""What the providers' modules share: reading fields of events, and common statements.
+"""Helpers for the providers' modules: read fields of events, and make common statements.
 
 An event may hold anything. A field of another type than expected counts as absent, so that an odd
 event never raises.
@@ -76,7 +76,7 @@ def finished(
     native: Any = None,
     detail: str | None = None,
 ) -> Finish:
-    """Return the statement of the provider's word for why a response has ended.
+    """Return the statement for a provider's finish reason.
 
     `native` is the word of the provider behind a gateway, `detail` the provider's explanation.
     """

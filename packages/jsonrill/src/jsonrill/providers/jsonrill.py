@@ -21,7 +21,7 @@ UPDATES: Final = ("tools_call_update", "tool_call_update")
 RESULTS: Final = ("tool_result", "tool_call_result")
 KINDS: Final = (*UPDATES, *RESULTS, "tools_aggregate")
 ENDED: Final = ("complete", "error", "truncated")
-# The time in a message's id, which the public server changes with each chunk.
+# The timestamp in a message's id, which the public server changes with each chunk.
 _TIME: Final = re.compile("-[0-9A-F]{15}(?=-)")
 
 

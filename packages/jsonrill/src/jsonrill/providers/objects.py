@@ -17,7 +17,7 @@ ITEMS: Final = "items"
 
 
 def plain(event: Any) -> dict[str, Any] | None:
-    """Return the event as a dict; None for what cannot be one.
+    """Return the event as a dict; None if the object cannot be an event.
 
     Takes dicts, JSON text and objects of client libraries, and unwraps the events that some of them
     wrap in an object with `data`. A list or tuple becomes a dict with `items`.

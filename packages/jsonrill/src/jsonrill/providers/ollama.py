@@ -21,7 +21,7 @@ def accepts(event: dict[str, Any]) -> bool:
 
 
 class Translation:
-    """Translates events, which name no response: the one after the last event of one begins one."""
+    """Translates events. They do not name responses, so the first event after an end begins one."""
 
     def __init__(self) -> None:
         self._is_open = False

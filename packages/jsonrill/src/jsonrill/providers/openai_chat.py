@@ -65,7 +65,7 @@ class Translation:
 
 
 def _continues(event: dict[str, Any]) -> bool:
-    """Return whether no response begins with this chunk: more of a call, a later call, an end."""
+    """Return whether this chunk cannot begin a response, because it continues or ends one."""
     for choice in items(event, "choices"):
         delta = as_object(choice, "delta")
         if calls := items(delta, "tool_calls", "toolCalls"):

@@ -65,7 +65,7 @@ def translate(event: dict[str, Any]) -> list[Statement]:
 
 
 def _arguments(kind: str, index: int | None, event: dict[str, Any]) -> list[Statement]:
-    """Return the statement of a delta of a call's arguments, or of all of them once more."""
+    """Return the statement of new argument text, or of the complete arguments at the end."""
     stem, _, step = kind.rpartition(".")
     field = ARGUMENTS.get(stem)
     if field is None or step not in ("delta", "done"):

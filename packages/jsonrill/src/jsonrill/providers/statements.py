@@ -1,4 +1,4 @@
-"""Statements: what a provider's event says, in records that are the same for all providers.
+"""Statements: the content of a provider's event, in records that are the same for all providers.
 
 A provider's module turns one decoded event into statements; everything else reads statements. The
 module passes on what the event says. It keeps no track of calls: `toolcalls/identity.py` decides
@@ -46,7 +46,7 @@ class End:
 
 @dataclass(slots=True)
 class CallDelta:
-    """What one event says about one call.
+    """A change of one call.
 
     `text` is new argument text. Instead of it there may be a `value`, the complete arguments, or
     `parts`, values at paths. `message` is the response (None: the current one), `choice` its
@@ -114,7 +114,7 @@ class Reasoning:
 
 @dataclass(slots=True)
 class Keep:
-    """What the next request must send back unchanged, such as the signature of a thought.
+    """Data that the next request must send back unchanged, such as the signature of a thought.
 
     It belongs to the text, thought or call of the same `block` (None: the last one). If there is
     none, it is an item of its own.
@@ -190,5 +190,5 @@ def text_in(statements: Iterable[Statement], choice: int = 0) -> str:
 
 
 def of_choice(statements: Iterable[Statement], choice: int) -> list[Statement]:
-    """Return the statements about this choice, and those about all of them."""
+    """Return the statements about this choice and about all choices."""
     return [item for item in statements if getattr(item, "choice", None) in (None, choice)]

@@ -1,4 +1,4 @@
-"""The streams of the Vercel AI SDK: text, reasoning, and calls that every event names.
+"""The streams of the Vercel AI SDK: text, reasoning, and calls whose id is in every event.
 
 The UI message stream, which goes to browsers, and `fullStream`, which the program itself reads;
 some names of fields differ. A call's input comes once more as a value, after the tool's own

@@ -77,7 +77,7 @@ class Writer:
         return '"' if was_open else ""
 
     def _place(self, path: Path) -> str:
-        """Return the text before a value at `path`: what closes and opens, commas and keys."""
+        """Return the text before a value at `path`: closing and opening brackets, commas, keys."""
         text = self._end_string()
         while self._open and not _is_inside(path, self._open[-1].path):
             text += self._open.pop().end

@@ -73,7 +73,7 @@ class AnswerText:
 
     @property
     def missing(self) -> str | None:
-        """Why there is no text, and what to do; None if there may be none."""
+        """Why there is no text, and what to do; None if an empty text is valid."""
         if self._has_text:
             return None
         if self._other_choice is not None:
@@ -82,12 +82,12 @@ class AnswerText:
             return None
         names = [*filter(None, self._calls)]
         option = f"tool={names[0]!r} or tool=True" if names else "tool=True"
-        shown = f" ({', '.join(names)})" if names else ""
-        return f"the answer has tool calls{shown} and no text: pass {option} for their arguments"
+        suffix = f" ({', '.join(names)})" if names else ""
+        return f"the answer has tool calls{suffix} and no text: pass {option} for their arguments"
 
 
 class ArgumentText:
-    """Reads events and returns the argument text of the calls of one tool, or (True) of any.
+    """Reads events and returns the argument text of the calls of one tool, or (True) of any tool.
 
     Calls come one after another, each after `NEXT_DOCUMENT` unless only the first is read. If calls
     are interleaved, the later one waits until the arguments of the earlier one are complete.
@@ -129,7 +129,7 @@ class ArgumentText:
         return self._emit(is_last=False)
 
     def flush(self) -> Iterator[Any]:
-        """Return what waited for calls that have not ended; raise an error not in the text."""
+        """Return the text of calls that waited for others; raise an error the text cannot show."""
         self._calls.flush()
         yield from self._emit(is_last=True)
         for number, size in self._sizes.items():
@@ -171,7 +171,7 @@ class ArgumentText:
 
 
 def _has_text(call: ToolCall) -> bool:
-    """Return whether there is argument text that stays: a `{}` that came alone may be replaced."""
+    """Return whether there is argument text that cannot be replaced, as a lone `{}` can."""
     return call.raw != "" and not call.is_placeholder
 
 
@@ -183,7 +183,7 @@ class AnswerReader(Stage):
         self._text = AnswerText(options.provider, choice=options.choice, answer=options.answer)
         self._arguments = ArgumentText(options) if options.tool else None
         self._may_be_empty = options.reads_events
-        # The beginning of an answer that cannot be JSON, until enough of it is known.
+        # The beginning of an answer that cannot be JSON, until there is enough for a message.
         self._prose: str | None = "" if options.has_only_json else None
 
     def feed(self, element: Any) -> Iterator[str]:
@@ -225,7 +225,7 @@ class AnswerReader(Stage):
                 raise SourceFailed(f"the provider reported an error: {ending.failure}")
 
     def _without_prose(self, pieces: Iterator[str]) -> Iterator[str]:
-        """Return the pieces, but hold the beginning of prose: its end may say why it came."""
+        """Return the pieces, but hold the beginning of prose: the answer's end may explain it."""
         for piece in pieces:
             if self._prose is None:
                 yield piece

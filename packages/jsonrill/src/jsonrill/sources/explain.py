@@ -1,4 +1,4 @@
-"""What error messages say about a source, and about an answer that does not begin as JSON."""
+"""Error messages about a source, and about an answer that does not begin as JSON."""
 
 from __future__ import annotations
 
@@ -64,21 +64,21 @@ def quote(text: str) -> str:
 
 
 def explain(error: JsonrillError, text: str, options: Mapping[str, Any]) -> JsonrillError:
-    """Return the error with the text that was read with these options, and a helpful message."""
+    """Add the text, the last good value and a helpful message to an error."""
     repair = options.get("repair", False)
     if error.text is None:
         error.text = text
-    explained = error
+    improved = error
     if isinstance(error, InvalidJSON) and _is_at_beginning(error, error.text):
-        explained = _explain_beginning(error, error.text, is_strict=not repair)
-    if explained.value is None and error.text:
+        improved = _explain_beginning(error, error.text, is_strict=not repair)
+    if improved.value is None and error.text:
         end = None if error.offset is None else max(error.offset, 0)
-        explained.value = _last_good_value(error.text[:end], repair, options.get("prefix", ""))
-    return explained
+        improved.value = _last_good_value(error.text[:end], repair, options.get("prefix", ""))
+    return improved
 
 
 def _is_at_beginning(error: InvalidJSON, text: str) -> bool:
-    """Return whether nothing of a value had been read."""
+    """Return whether the error is before the first character of the value."""
     if error.offset is None or error.path:
         return False
     blank = len(text) - len(text.lstrip(_SPACE))
@@ -93,36 +93,39 @@ def _explain_beginning(error: InvalidJSON, text: str, is_strict: bool) -> Invali
             why += ": there is no text"
         elif error.cut.detail is None:
             why += f": {quote(beginning)}"
-        return _reworded(error, why)
+        return _with_message(error, why)
     if not beginning:
         is_empty = isinstance(error, Truncated)
-        return _reworded(error, "the text is empty") if is_empty else error
+        return _with_message(error, "the text is empty") if is_empty else error
     message, hint = _beginning(beginning, is_strict)
     if not message:
         return error
-    return _reworded(error, message, hint)
+    return _with_message(error, message, hint)
 
 
 def _beginning(text: str, is_strict: bool) -> tuple[str, str]:
-    """Return what a text is instead of JSON, and a hint; empty if it is unknown."""
-    shown = quote(text)
+    """Describe a text that is not JSON, and return a hint; both are empty for an unknown text."""
+    quoted = quote(text)
     if re.match(_PAGE, text):
-        return f"this is an HTML page, not JSON: {shown}", ""
+        return f"this is an HTML page, not JSON: {quoted}", ""
     if looks_like_events(text[:20].encode("utf-8", "replace")):
-        return f"this is an event stream, which sse=True or --sse reads, not JSON: {shown}", ""
+        return f"this is an event stream, which sse=True or --sse reads, not JSON: {quoted}", ""
     if is_strict and re.fullmatch(_FILE, text):
-        return f"{shown} is not JSON", f": if a file is meant, pass open({text!r})"
+        return f"{quoted} is not JSON", f": if a file is meant, pass open({text!r})"
     if is_strict and text.startswith("```"):
-        return f"the JSON is in a fence: {shown}", " (repair=True reads it)"
+        return f"the JSON is in a fence: {quoted}", " (repair=True reads it)"
     if is_strict and text.lower().startswith(_TAGS):
-        return f"the model writes its reasoning before the JSON: {shown}", " (repair=True skips it)"
+        return (
+            f"the model writes its reasoning before the JSON: {quoted}",
+            " (repair=True skips it)",
+        )
     if text[0].isalpha() or text[0] in "#*>_":
         hint = " (repair=True skips text around JSON)" if is_strict else ""
-        return f"the answer is text, not JSON: {shown}", hint
+        return f"the answer is text, not JSON: {quoted}", hint
     return "", ""
 
 
-def _reworded(error: InvalidJSON, message: str, hint: str = "") -> InvalidJSON:
+def _with_message(error: InvalidJSON, message: str, hint: str = "") -> InvalidJSON:
     error.args, error.problem = (message + hint,), message
     return error
 

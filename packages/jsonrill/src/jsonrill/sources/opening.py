@@ -22,7 +22,7 @@ TEXT: Final = (str, bytes, bytearray, memoryview)
 class Opened(NamedTuple):
     """The elements of a source, and what is known about it before the first one."""
 
-    # Any: an iterable or an async iterable.
+    # An iterable or an async iterable.
     elements: Any
     # Closed when the loop is left early; None: nothing is.
     owner: Any = None
@@ -181,11 +181,11 @@ def _stream_inside(source: Any) -> Any:
     return next(filter(None, (getattr(source, name, None) for name in names)), None)
 
 
-# ---- what is not a source ----
+# ---- objects that are not sources ----
 
 
 def _refuse_unopened(source: Any) -> None:
-    """Raise `TypeError` for what becomes a source by `await` or `with`."""
+    """Raise `TypeError` for an object that is a source only after `await` or `with`."""
     name = type(source).__qualname__
     if isawaitable(source):
         close = getattr(source, "close", None)

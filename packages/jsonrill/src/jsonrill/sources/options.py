@@ -1,4 +1,4 @@
-"""What to read of a source, as the public functions take it."""
+"""The options of the public functions that select what is read from a source."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ..answer import Answer
 
-# Comes before each document, where a source has several.
+# Precedes each document of a source that has several.
 NEXT_DOCUMENT: Final = object()
 
 

@@ -87,7 +87,7 @@ class ToolCall(Identified):
     _check: Check | None = None
     _is_typed: bool = False
 
-    # ---- what users read ----
+    # ---- public state ----
 
     @property
     def args(self) -> Any:
@@ -115,14 +115,14 @@ class ToolCall(Identified):
 
     @property
     def open_path(self) -> Path | None:
-        """The path, within the arguments, of the value that still grows, or was cut off."""
+        """The path, within the arguments, of the value that is growing or was cut off."""
         growing = self._builder or self._rebuilder
         if growing is not None:
             return growing.open_path
         return () if self.encoding == "text" and self.is_open else self._cut_path
 
     def is_complete(self, path: Path | str = ()) -> bool:
-        """Return whether there is a complete value at this path; without a path: all of them."""
+        """Return whether the value at this path is complete; without a path, all arguments."""
         has_begun = self.live is not None or self.complete_args
         return has_begun and is_complete(self.live, path, self.open_path)
 
@@ -150,7 +150,7 @@ class ToolCall(Identified):
     def __repr__(self) -> str:
         return f"<ToolCall {self.id} {self.name} {self.status} {self.raw!r}>"
 
-    # ---- what `Identity` reads ----
+    # ---- for `Identity` ----
 
     @property
     def has_all_args(self) -> bool:
@@ -159,10 +159,10 @@ class ToolCall(Identified):
 
     @property
     def is_settled(self) -> bool:
-        """True if it has ended. (One in error may still get text, or its id.)"""
+        """True if the call has ended. (A call in error may still get text, or its id.)"""
         return self.has_ended or self.status in ("complete", "truncated")
 
-    # ---- what statements bring ----
+    # ---- statements ----
 
     def news(self) -> tuple[str | None, list[Fragment] | None]:
         """Return the argument text and the fragments since the last call; None: nothing new."""
@@ -171,7 +171,7 @@ class ToolCall(Identified):
         return news
 
     def take(self, delta: CallDelta) -> None:
-        """Add the arguments of a delta, which come as text, values or fragments."""
+        """Add the arguments of a delta, which are text, values or fragments."""
         self.hosted = self.hosted or delta.hosted
         self._has_unread = self._has_unread or delta.unread
         if delta.preset is not ABSENT:
@@ -183,7 +183,7 @@ class ToolCall(Identified):
         elif delta.text is not None:
             self._append(delta.text)
         elif delta.parts or (self._writer is not None and delta.end is not None):
-            self._append(None if self.status == "error" else self._written(delta))
+            self._append(None if self.status == "error" else self._write_values(delta))
         elif delta.value is not ABSENT:
             self._state(None, delta.value)
 
@@ -214,7 +214,7 @@ class ToolCall(Identified):
             self._close()
 
     def replace(self, delta: CallDelta) -> None:
-        """Replace what was streamed by the final state."""
+        """Replace the streamed arguments by the final state."""
         raw, value = delta.text or "", delta.value
         self.sends_args = value is not ABSENT
         problem: Problem | None = None
@@ -236,10 +236,10 @@ class ToolCall(Identified):
         self._fail(error)
         self._freeze(None)
 
-    # ---- text, and what becomes text ----
+    # ---- text, and values that are written as text ----
 
     def _add(self, text: str) -> None:
-        """Add to the text and to the news, where there is text at most once."""
+        """Add to the argument text, and set the new text (at most once for each event)."""
         self._text = text or self._text
         # The string must have no other owner while it grows: then CPython extends it in place.
         raw = self.raw
@@ -286,7 +286,7 @@ class ToolCall(Identified):
         return self._is_done and (text == self.raw or _is_empty_object(text))
 
     def _parse(self, text: str) -> list[Fragment]:
-        """Return the fragments of new text; what came before a parser was needed is read first."""
+        """Return the fragments of new text, after those of text that no parser has read yet."""
         if self._builder is None:
             text, self._builder = self.raw, FragmentBuilder()
             self._machine = create_machine(self._builder, self._options)
@@ -300,7 +300,7 @@ class ToolCall(Identified):
             self._validate()
         return self._builder.take()
 
-    def _written(self, delta: CallDelta) -> str | None:
+    def _write_values(self, delta: CallDelta) -> str | None:
         """Return the JSON text of the values of a delta; None if they cannot be written."""
         try:
             if not delta.parts and delta.end is None:
@@ -312,7 +312,7 @@ class ToolCall(Identified):
             self._fail({"code": "INVALID_JSON", "message": str(error)})
             return None
 
-    # ---- what another jsonrill has read ----
+    # ---- calls that another jsonrill sends ----
 
     def _receive(self, delta: CallDelta) -> None:
         """Apply the fragments of a sender, or read the text, and follow the sender's verdict."""
@@ -337,15 +337,15 @@ class ToolCall(Identified):
         if self._rebuilder is not None:
             return False
         if fragments:
-            # The fragments of the public generator lose escapes.
+            # The public generator's fragments lack escapes.
             return bool(text) and any(map(is_foreign, fragments))
         is_empty = self.is_placeholder or (not self.raw and _is_empty_object(text))
         return fragments is None or is_empty
 
     def _apply(self, text: str, fragments: list[Any] | None) -> None:
-        """Apply fragments; if there are none, or they do not fit, read the text instead."""
+        """Apply fragments; if there are none or they do not fit, read the text instead."""
         if self.is_placeholder:
-            # Arguments replace it; without text, it is the value.
+            # Arguments replace the placeholder; without text, the placeholder is the value.
             self.raw, self.is_placeholder = self.raw if not text else "", False
         self._add(text)
         try:
@@ -365,14 +365,14 @@ class ToolCall(Identified):
     # ---- the complete arguments, stated by the provider ----
 
     def _state(self, text: str | None, value: Any) -> None:
-        """Compare stated arguments with those that came; take them if none came."""
+        """Compare stated arguments with the streamed ones; use them if none were streamed."""
         if self.raw and not self.is_placeholder:
             self._compare(text, value)
             return
         value = self._preset if value is ABSENT else value
         if text is None and value is not ABSENT:
             is_text = isinstance(value, str) and (value is self._preset or self.encoding == "text")
-            text = value if is_text else self._written(CallDelta(value=value))
+            text = value if is_text else self._write_values(CallDelta(value=value))
         self._append(text)
 
     def _compare(self, text: str | None, value: Any) -> None:
@@ -398,7 +398,7 @@ class ToolCall(Identified):
     def _close(
         self, *, is_cut: bool = False, error: str | None = None, is_void: bool = False
     ) -> None:
-        """Set the final status. With `is_void`, arguments without a character stay undecided."""
+        """Set the final status. With `is_void`, leave a call with empty arguments undecided."""
         value, is_whole = self.args, not is_cut and error is None
         is_blank = self._rebuilder is None and _is_blank(self.raw) and self.encoding == "json"
         if self.status != "streaming":
@@ -422,9 +422,9 @@ class ToolCall(Identified):
         self._freeze(self.args)
 
     def _ends(self, is_whole: bool) -> bool:
-        """Return whether the arguments are complete, now that nothing follows.
+        """Return whether the arguments are complete when no more text follows.
 
-        JSON says so itself; free text is complete unless the provider says that it was cut.
+        For JSON the parser decides; free text is complete unless the provider says it was cut.
         """
         if self.encoding == "text" or (self.is_placeholder and not is_whole):
             return is_whole
@@ -457,7 +457,7 @@ class ToolCall(Identified):
         self._freeze(value)
 
     def _freeze(self, value: Any) -> None:
-        """Keep the value, and drop what has read it."""
+        """Keep the final value, and drop the objects that were needed to read it."""
         self._cut_path = None if self.status == "complete" else self.open_path
         self._repairs = self.repairs
         self._value = value
@@ -472,13 +472,13 @@ class ToolCall(Identified):
     # ---- the schema ----
 
     def validate_with(self, schema: Schema | None) -> None:
-        """Validate with this schema from now on, also what has arrived."""
+        """Validate with this schema from now on, and validate the arguments so far."""
         self._check = None if schema is None else schema.check()
         self._is_typed = schema is not None and schema.is_typed
         self._validate()
 
     def _validate(self, value: Any = ABSENT) -> None:
-        """Check the arguments, which may be complete; a violation makes the call an error."""
+        """Check the arguments so far. A violation puts the call in error."""
         check = self._check
         if check is None or self.status != "streaming":
             return
@@ -517,7 +517,7 @@ def _is_empty_object(text: str) -> bool:
 
 
 def _read(text: str, options: ParseOptions = {}) -> tuple[Any, Problem | None]:  # noqa: B006
-    """Return the value of a text, and what is wrong with it."""
+    """Return the value of a text, and its error if it has one."""
     document = Document(**options)
     try:
         document.feed(text)
@@ -528,7 +528,7 @@ def _read(text: str, options: ParseOptions = {}) -> tuple[Any, Problem | None]: 
 
 
 def _extends(stated: Any, streamed: Any) -> bool:
-    """Return whether these are the same; a validator may have added fields that were left out."""
+    """Return whether both are equal, except for fields that a validator may have added."""
     if isinstance(streamed, dict):
         if not isinstance(stated, dict) or not streamed.keys() <= stated.keys():
             return False

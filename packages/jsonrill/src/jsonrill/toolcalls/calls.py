@@ -143,7 +143,7 @@ class ToolCalls:
         # The messages whose response ended with the last `feed` or `flush`.
         self.ended: list[str] = []
 
-    # Copies would share what grows.
+    # Copies would share objects that still grow.
     __copy__ = __deepcopy__ = __reduce_ex__ = refuse_copy
 
     @property
