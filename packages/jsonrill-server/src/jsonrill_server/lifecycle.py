@@ -1,10 +1,11 @@
 """The runs that this process writes, ends and takes over.
 
-A run is a log under a key. Its writer holds a lease. When that is over, a process that reads the
-log, or looks for such logs now and then, attends to it: it continues the run if it was started
-with the name of a source that is registered here, waits `takeover` seconds for another process that
-can, and else ends it. An end is written as ENDING; the log is ENDED when `on_end` has returned. A
-process that dies in between leaves that to the next one, so `on_end` is called at least once.
+A run is a log under a key. Its writer holds a lease. When the lease has expired, a process that
+reads the log, or that looks for such logs regularly, attends to it. If the run was started with the
+name of a source that is registered here, it continues the run. If not, it waits `takeover` seconds
+for another process that can, and then ends the run. An end is written as ENDING; the log becomes
+ENDED when `on_end` has returned. If a process dies in between, the next one calls `on_end`, so it
+is called at least once.
 """
 
 from __future__ import annotations
@@ -24,15 +25,15 @@ from .sources import call, records_of
 
 log = logging.getLogger("jsonrill_server")
 Source = Callable[..., Any]
-# A lease that is given back, so that another process can continue at once.
+# The lease of a run that another process may continue at once.
 RELEASED: Final = -1e6
-# Seconds that a run which is stopped has to write its end.
+# Seconds that a stopped run has to write its end.
 STOPPING: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class _Running:
-    """A run that is written here, or whose `on_end` is called."""
+    """A run that this process writes, or whose `on_end` it calls."""
 
     task: asyncio.Task[None]
     stop: Callable[[End], object]
@@ -41,7 +42,7 @@ class _Running:
 
 @dataclass
 class Lifecycle:
-    """Writes runs, attends to those whose writer is gone, and calls `on_end`."""
+    """Writes runs, attends to runs whose writer is gone, and calls `on_end`."""
 
     store: Store
     sources: Mapping[str, Source]
@@ -74,7 +75,7 @@ class Lifecycle:
         source: AsyncGenerator[list[Record]],
         on_end: OnEnd | None = None,
     ) -> None:
-        """Write what a source yields to a log that this process has claimed."""
+        """Write the records of a source to a log that this process has claimed."""
         production = Production(self.writer(name, head, meta), source)
         task = asyncio.create_task(self._write(production, meta, on_end or self.on_end))
         self._note(name, _Running(task, production.stop, meta.source is not None))
@@ -83,16 +84,16 @@ class Lifecycle:
         return Writer(self.store, name, head, meta.lease, self.limits, hold)
 
     def call_source(self, meta: Meta, before: list[Record]) -> AsyncGenerator[list[Record]]:
-        """Return what the named source of a run yields after some records."""
+        """Call a run's named source, and return the records that follow those in `before`."""
         options = Options.stored(meta.options)
         run = Run(meta.key, "active", None, before, options)
         function = self.sources[meta.source or ""]
         return records_of(lambda: function(run, **meta.args), options.given.get("input"))
 
     async def end(self, name: str, end: End) -> bool:
-        """Claim a log and end it in one write; False if it has ended.
+        """Claim a log and end it in one write; return False if it has ended.
 
-        Its writer is fenced by that, and calls `on_end`.
+        The write fences off the log's writer, which then calls `on_end`.
         """
         while True:
             head, _ = await self.store.read(name, 0, 0)
@@ -116,7 +117,7 @@ class Lifecycle:
         run.task.add_done_callback(ended)
 
     async def _write(self, production: Production, meta: Meta, on_end: OnEnd | None) -> None:
-        """Write a run and its end, or leave it to another process because this one stops."""
+        """Write a run and its end, or leave the run to another process if this one stops."""
         writer = production.writer
         try:
             end = await production.run() or await end_of_answer(self.store, writer.key)
@@ -133,12 +134,12 @@ class Lifecycle:
         await self._settle(writer, on_end)
 
     async def _settle(self, writer: Writer, on_end: OnEnd | None) -> None:
-        """Call `on_end` with what is in the log, if that is to be done, and note that it returned.
+        """Call `on_end` with the run, if necessary, and mark the log as ended when it returns.
 
-        The lease is kept meanwhile. If it raises, it is called again when that is over.
+        Renew the lease meanwhile. If `on_end` raises, it is called again after the lease.
         """
         if on_end is None:
-            return  # there is nothing to call, or a process that has one calls it
+            return  # there is no on_end, or another process calls it
         try:
             head = await self.store.claim(writer.key, writer.lease, state=State.ENDING)
             if head is None or head.log != writer.head.log:
@@ -160,7 +161,7 @@ class Lifecycle:
     # ---- logs whose writer is gone ----
 
     async def _sweep(self) -> None:
-        """Look for logs whose lease is over, and let the store delete old ones."""
+        """Attend to logs whose lease has expired, and let the store delete old logs."""
         while True:
             try:
                 for name in await self.store.expire():
@@ -172,7 +173,7 @@ class Lifecycle:
             await asyncio.sleep(self.lease / 3)
 
     def attend(self, name: str, head: Head) -> None:
-        """Attend to a log if its lease is over."""
+        """Attend to a log if its lease has expired."""
         is_due = head.left < 0 and head.state != State.ENDED
         is_here = name in self.running or name in self._attending
         if is_due and not is_here and not self._is_closed:
@@ -180,14 +181,14 @@ class Lifecycle:
             task.add_done_callback(lambda _: self._attending.pop(name, None))
 
     async def _attend(self, name: str, head: Head) -> None:
-        """Give the writer, or a process that can continue, some time; then take the log over."""
+        """Give the writer or a process that can continue some time, then take over the log."""
         meta = Meta.parse(head.meta)
         is_ending = head.state == State.ENDING
         can_go_on = self.on_end is not None if is_ending else meta.source in self.sources
         if not can_go_on and (is_ending or meta.source is not None):
             await asyncio.sleep(self.takeover)
         elif head.left > RELEASED / 2:
-            # The store may only have been away: the writer has time to renew its lease.
+            # If only the store was unavailable, the writer still has time to renew its lease.
             await asyncio.sleep(meta.lease / 2)
         try:
             now, _ = await self.store.read(name, 0, 0)
@@ -200,7 +201,7 @@ class Lifecycle:
             log.warning("a lost run is left for now: %s", error)
 
     async def _go_on(self, name: str, head: Head, meta: Meta) -> None:
-        """Continue a log that was taken over, or end it."""
+        """Continue a run that this process has taken over, or end it."""
         writer, on_end = self.writer(name, head, meta), self.on_end
         if head.closed:
             on_end = on_end or _ignore
@@ -220,7 +221,7 @@ def _last_state(meta: Meta) -> State:
 
 
 async def _stop(runs: list[_Running], grace: float) -> None:
-    """Wait for runs to end, stop the others, and wait until these have written their end."""
+    """Wait for runs to end. Stop the remaining ones and wait until they have written their end."""
     tasks = [run.task for run in runs]
     if tasks and grace:
         await asyncio.wait(tasks, timeout=grace)
@@ -231,4 +232,4 @@ async def _stop(runs: list[_Running], grace: float) -> None:
 
 
 def _ignore(run: Run) -> None:
-    """Do nothing, instead of an `on_end` that no process has."""
+    """Do nothing: the `on_end` of a run that no process can call."""

@@ -1,8 +1,8 @@
 """Read a log as server-sent events, from any position.
 
-A format is a rendering that is replayed from the start of the log; the events that a reader has are
-skipped. A replay moves on when a reader has everything that there is, and keeps the last events.
-So readers who are close together share one, and a reader that falls behind gets its own.
+A replay renders the log from its start, and skips the events that the client already has. It
+advances when a reader has read all its events, and keeps the last ones. So readers with nearly the
+same position share a replay, and a reader that falls behind gets its own.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from .options import Options
 from .records import GONE, LOG_LOST, SLICE, End, Record, from_bytes
 
 log = logging.getLogger("jsonrill_server")
-# Bytes that are sent together.
+# The size of the blocks that are sent, in bytes.
 CHUNK_BYTES: Final = 64 << 10
-# Bytes of events that a replay keeps for readers that are behind it.
+# Bytes of events that a replay keeps for readers behind it.
 TAIL_BYTES: Final = 256 << 10
-# Replays of a process that catch up at the same time.
+# The number of replays of a process that may catch up at the same time.
 SLOTS: Final = 8
 # Seconds that a reader waits for an unavailable store, after the lease.
 PATIENCE: Final = 5.0
@@ -36,12 +36,12 @@ LAST: Final = 999_999_999
 BROKEN: Final = End("error", "INTERNAL", "the stream cannot be shown in this format")
 _ID: Final = re.compile(r"([0-9a-f]{1,32})-([0-9]{1,15})-([0-9]{1,9})\.([0-9]{1,9})-([0-9]{1,4})")
 
-# Called with a log that nobody writes.
+# Called with a log that has no new records.
 Idle = Callable[[str, Head], None]
 
 
 class Position(NamedTuple):
-    """The id of an event, `log-epoch-seq.sub-version`: any process can read on after it."""
+    """The id of an event, `log-epoch-seq.sub-version`. Any process can continue after it."""
 
     log: str = ""
     epoch: int = 0
@@ -51,7 +51,7 @@ class Position(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Position:
-        """Read an id; `0` is the beginning. ValueError if it is not one."""
+        """Parse an id; `0` is the beginning. Anything else is a ValueError."""
         if text == "0":
             return cls()
         match = _ID.fullmatch(text)
@@ -63,7 +63,7 @@ class Position(NamedTuple):
         return f"{self.log}-{self.epoch}-{self.seq}.{self.sub}-{self.version}"
 
     def check(self, head: Head, rows: list[Row]) -> None:
-        """Raise Lost unless this is a position in the log; `rows` begin with its record."""
+        """Raise `Lost` unless the log has this position; `rows` begin with its record."""
         if not self.log:
             return
         is_there = self.log == head.log and self.seq <= head.last
@@ -114,10 +114,10 @@ def _event(record: Position, sub: int, text: str, name: str | None = None) -> Ev
 async def follow(
     store: Store, key: str, log: str, start: Position, lease: float, idle: Idle
 ) -> AsyncGenerator[list[Row]]:
-    """Yield the records of a log as they come, and an empty list before each wait.
+    """Yield the records of a log as they arrive, and an empty list before each wait.
 
-    It ends when the log is gone. Lost if the log has other records than those that were read, here
-    or, up to `start`, elsewhere.
+    It ends when the log is gone. `Lost` is raised if records that were read here, or elsewhere up
+    to `start`, have been replaced.
     """
     last = Position(log)
     with store.signals.listen(key) as signal:
@@ -156,8 +156,8 @@ class Replay:
         self.is_over = False
         self.is_broken = False
         self.error: StoreError | None = None
-        # The events that are kept, after the one that the first reader has, and their bytes; the
-        # number of those before them.
+        # The last event of the first reader and the kept events after it, their size in bytes, and
+        # the number of events before them.
         self._events = [Event(start, b"")]
         self._size = 0
         self.base = 0
@@ -169,18 +169,18 @@ class Replay:
 
     @property
     def position(self) -> Position:
-        """The position after everything that is there."""
+        """The position after all events so far."""
         return self._events[-1].position
 
     def find(self, position: Position) -> int | None:
-        """Return the number of the event after a position; None if that is not kept."""
+        """Return the number of the event after a position; None if it is no longer kept."""
         for number, event in enumerate(self._events, self.base + 1):
             if event.position == position and not self.is_broken:
                 return number
         return None
 
     def after(self, number: int) -> list[Event]:
-        """Return events from a number on, as many as are sent together."""
+        """Return the next events from a number on, about `CHUNK_BYTES` of them."""
         size, events = 0, []
         for event in self._events[number - self.base :]:
             events.append(event)
@@ -191,7 +191,7 @@ class Replay:
 
     async def advance(self, seconds: float) -> None:
         """Wait until there may be more events, or until the seconds are over."""
-        if self._step is None:  # a task of its own: the reader that begins it may leave
+        if self._step is None:  # a separate task, because the reader that starts it may stop
             self._step = asyncio.create_task(self._advance())
         await wait_for(self._has_moved, seconds)
 
@@ -216,7 +216,7 @@ class Replay:
     async def _render(
         self, rows: AsyncGenerator[list[Row]], work: Rendering, record: Position, start: Position
     ) -> AsyncGenerator[None]:
-        """Add the events of the records; yield when records end, and every few milliseconds."""
+        """Add the events of the records; yield after each batch and every few milliseconds."""
         clock = asyncio.get_running_loop().time
         try:
             async with aclosing(rows):
@@ -259,7 +259,7 @@ class Replay:
 
 
 class Replays:
-    """The replays of a process. Readers who want the same of one log share the furthest one."""
+    """The replays of a process. Readers of one log and format share the most advanced one."""
 
     def __init__(self, store: Store, idle: Idle, tick: float) -> None:
         self._store = store
@@ -278,7 +278,7 @@ class Replays:
     ) -> AsyncGenerator[bytes]:
         """Yield the events after a position, to the end; StoreUnavailable if the store is down.
 
-        In a silence, empty bytes come every `tick` seconds.
+        While there are no events, yield empty bytes every `tick` seconds.
         """
         if position.version != VERSION:
             yield encode_event("[RESTART]", event="RESTART")
@@ -315,7 +315,7 @@ class Replays:
                     await replay.close()
 
     def _share(self, name: tuple[str, str, str], replay: Replay) -> Replay:
-        """Return the replay with which a reader of this one continues."""
+        """Return the replay from which a reader of this one continues."""
         shared = self._shared.get(name)
         if shared is None or shared.is_broken or shared.position.place < replay.position.place:
             self._shared[name] = shared = replay

@@ -1,4 +1,4 @@
-"""`Run`: what is logged under a key, and how it ended; and how a log is read for it."""
+"""`Run`: the logged events under a key and how the run ended, and functions that read them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OnEnd = Callable[["Run"], Awaitable[object] | object]
 
 @dataclass(frozen=True, slots=True)
 class Meta:
-    """What a log's head says about its run."""
+    """The description of a run in its log's head."""
 
     key: str
     options: dict[str, Any] = field(default_factory=dict)
@@ -52,7 +52,7 @@ class Meta:
 
 @dataclass(frozen=True)
 class Run:
-    """What is logged, and how it ended.
+    """The logged events of a run, and how it ended.
 
     `status` is `active`, `complete`, `length`, `filtered`, `refused` (how the provider cut the
     answer), `stopped`, `error` or `lost`; `error` has `code` and `message`.

@@ -38,7 +38,7 @@ _SAFE: Final = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 
 
 class RunFailed(JsonrillError):
-    """A run ended with an error, or was cancelled; `code` says how."""
+    """A run ended with an error or was cancelled; `code` is the reason."""
 
     def __init__(self, end: End) -> None:
         super().__init__(end.message)
@@ -46,7 +46,7 @@ class RunFailed(JsonrillError):
 
 
 class RunEvent(NamedTuple):
-    """One event: its id, after which another reader can continue, and its data."""
+    """One event. A reader can continue after its `id`."""
 
     id: str
     data: Any
@@ -57,10 +57,10 @@ class Runs:
 
     `store` is a URL (`memory:`, `sqlite:///file`, `redis://host`, `postgresql://host/database`), or
     a `Store`. It is opened when it is first used, or by `async with`, which also closes it.
-    `sources` are functions by name: a run that is started with a name is continued by any process
-    that has it, `function(run, **args)` yields what comes after `run.events`. A run whose process
-    is gone counts as lost after `lease` seconds, and is kept for another process for `takeover`
-    seconds more. `on_end(run)` is called at least once for each run, here or in another process.
+    `sources` are functions by name. Any process that has the function can continue a run that was
+    started with its name: `function(run, **args)` yields the events after `run.events`. A run whose
+    process is gone counts as lost after `lease` seconds, and another process may take it over for
+    `takeover` seconds more. `on_end(run)` is called at least once for each run, in any process.
     """
 
     def __init__(
@@ -117,13 +117,13 @@ class Runs:
                 stop_before_server()
 
     def stop(self) -> None:
-        """Start to shut down: responses to readers end, and their clients resume elsewhere."""
+        """Start to shut down: end the responses, so that their clients resume elsewhere."""
         self.is_stopping = True
 
     async def close(self) -> None:
-        """Leave runs to other processes, wait `grace` seconds for those that none can continue.
+        """Leave named runs to other processes, and wait `grace` seconds for the others.
 
-        Then they end with an error.
+        Those that have not ended by then end with an error.
         """
         self.stop()
         await self.lifecycle.close()
@@ -146,8 +146,8 @@ class Runs:
 
         `source` is a stream, sync or async, a function that returns one, or the name of a function
         in `sources`, called with the `Run` so far and `args`. While a run under this key is active,
-        nothing is started: the stream is closed unread. A run that has ended is replaced, unless
-        `replace` is false. `on_end` replaces the one of `Runs` as long as this process lives.
+        nothing is started, and the stream is closed unread. A run that has ended is replaced,
+        unless `replace` is false. `on_end` replaces the one of `Runs` while this process lives.
         """
         lifecycle, name = self.lifecycle, source if isinstance(source, str) else None
         if name is None:
@@ -175,7 +175,7 @@ class Runs:
         else:
             records = records_of(source, given.get("input"), sse=sse)
         lifecycle.produce(log_name(key), head, meta, records, on_end)
-        await asyncio.sleep(0)  # it has begun, so that a cancellation closes its source
+        await asyncio.sleep(0)  # let the task begin, so that a cancellation closes its source
         return True
 
     async def _create(self, name: str, meta: Meta, replace: bool) -> Head | None:
@@ -196,12 +196,12 @@ class Runs:
                 return None
             if former.state == State.ENDED or clock() > until:
                 replaces = former.log
-            else:  # its on_end is running, or its process is gone and another one calls it
+            else:  # on_end is running, or has to be called by another process
                 self.lifecycle.attend(name, former)
                 await asyncio.sleep(0.05)
 
     async def cancel(self, key: str) -> bool:
-        """End a run, in whichever process it is; False if there is none, or it has ended."""
+        """End a run in any process; return False if there is none, or it has ended."""
         await self.open()
         return await self.lifecycle.end(log_name(key), CANCELLED)
 
@@ -212,7 +212,7 @@ class Runs:
         return head is not None and not head.closed
 
     async def result(self, key: str) -> Run | None:
-        """Return what is logged under a key so far, and how it ended; None if there is nothing."""
+        """Return the run under a key, with its events so far; None if there is no run."""
         await self.open()
         return await read_run(self.store, log_name(key))
 
@@ -221,8 +221,8 @@ class Runs:
     ) -> AsyncGenerator[RunEvent]:
         """Yield the events of a run, from the beginning or after an id, to its end.
 
-        `RunFailed` is raised at the end of a run that failed or was cancelled, `LookupError` if
-        there is none under this key.
+        A run that failed or was cancelled raises `RunFailed` at its end. If there is no run under
+        this key, `LookupError` is raised.
         """
         name, position = log_name(key), Position.parse(after) if after else Position()
         found = await self.find(name, position)
@@ -252,15 +252,15 @@ class Runs:
     ) -> Any:
         """Return the response to a request of Starlette, FastAPI or Django (ASGI).
 
-        It begins after the position in `Last-Event-ID` or `?after=`, else at the beginning. It is
-        empty (204) if there is no run, or it has ended and the client has everything. `replay` says
-        whether a client without a position gets a run that has ended: by default it does, except
-        with GET in the format `ai-sdk`, whose client wants only an answer that is being written.
+        It begins after the position in `Last-Event-ID` or `?after=`, or at the beginning. It is
+        empty (204) if there is no run, or if the run has ended and the client has all events. With
+        `replay`, a client without a position gets a run that has ended. This is the default, except
+        for GET in the format `ai-sdk`, whose client expects only an answer that is being written.
         """
         from .web import reply
 
         choices = {"format": "raw", **choices}
-        Options(choices)  # wrong options are raised here
+        Options(choices)  # raises for wrong options
         if not hasattr(request, "scope"):
             kind = type(request).__qualname__
             raise TypeError(f"a request must be of Starlette, FastAPI or Django (ASGI), not {kind}")
@@ -270,7 +270,7 @@ class Runs:
         after = http.headers.get("last-event-id") or http.query_params.get("after", "")
         is_head = http.method == "HEAD"
         response = await reply(self, log_name(key), choices, after, replay=replay, is_head=is_head)
-        if not hasattr(request, "META"):  # which requests of Django have
+        if not hasattr(request, "META"):  # only Django's requests have META
             return response
         from .django import django_response
 
@@ -279,7 +279,7 @@ class Runs:
     # ---- logs ----
 
     async def find(self, name: str, position: Position) -> tuple[Head, Meta] | None:
-        """Return what is known about a log; Lost if the position is not in it."""
+        """Return a log's head and metadata; raise `Lost` if the position is not in the log."""
         await self.open()
         head, rows = await self.store.read(name, max(position.seq - 1, 0), 1)
         if head is None:
@@ -299,7 +299,7 @@ def log_name(key: str) -> str:
     return f"r/~{hashlib.sha256(key.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
-# The open ones: a web server that stops waits for their responses.
+# The open `Runs`. A web server that stops waits for their responses.
 _OPEN: Final[WeakSet[Runs]] = WeakSet()
 
 

@@ -35,7 +35,7 @@ _TEXT: Final = (str, bytes, bytearray, memoryview)
 # An object that has one of these is a source, though it may be callable, too.
 _SOURCE_METHODS: Final = ("__iter__", "__aiter__", "read")
 _CONSTANTS: Final = re.compile("NaN|Infinity")
-# A thread that reads a source waits while so many elements wait for the event loop.
+# A thread that reads a source pauses while this many elements wait for the event loop.
 _MOST_PENDING: Final = 1000
 
 

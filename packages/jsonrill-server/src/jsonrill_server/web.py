@@ -1,7 +1,7 @@
 """The responses to readers: for Starlette, FastAPI, Django, and the routes of the server.
 
-A response begins at once, sends a heartbeat in every silence, and ends when its client leaves, or
-takes nothing for too long. A reader that leaves ends nothing else.
+A response starts at once and sends a heartbeat whenever there are no events for a while. It ends
+when its client disconnects, or reads nothing for too long. The run continues.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ async def reply(
 
 
 class EventResponse(Response):
-    """Sends the events of one reader as they come."""
+    """Sends events to one client as they arrive."""
 
     def __init__(
         self,
@@ -112,7 +112,7 @@ class EventResponse(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         clock = asyncio.get_running_loop().time
-        since = inf  # when the piece that is being sent was given to the client
+        since = inf  # when sending the current piece began
 
         async def send_pieces() -> None:
             nonlocal since
@@ -139,14 +139,14 @@ class EventResponse(Response):
             await _first(gone, ending)
             await cancel(ending)
         except OSError:
-            pass  # the client has gone
+            pass  # the client has disconnected
         finally:
             await cancel(sender, gone)
         if self.background is not None:
             await self.background()
 
     async def pieces(self) -> AsyncGenerator[bytes]:
-        """Yield the events, and a heartbeat in every silence."""
+        """Yield the events, and a heartbeat when there are none for a while."""
         limits, clock = self._runs.limits, asyncio.get_running_loop().time
         self._runs.readers += 1
         try:
@@ -169,7 +169,7 @@ class EventResponse(Response):
             await self._source.aclose()
 
     def _interruption(self, end: End) -> bytes:
-        """Return what is sent when the response ends before its stream."""
+        """Return the bytes to send when the response ends before its stream."""
         problem = {} if self._resumes else end.error
         return b"".join(map(encode_event, self._work.interrupt(problem))) if problem else b""
 
