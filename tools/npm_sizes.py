@@ -24,12 +24,12 @@ MOST: Final = {
     "jsonrill: Document": 5_000,
     "jsonrill: open": 13_000,
     "jsonrill: content": 11_450,
-    "jsonrill: toolCalls": 20_800,
+    "jsonrill: toolCalls": 20_850,
     "jsonrill: parts": 22_150,
     "jsonrill/receive: receive": 3_000,
     "jsonrill/react: useValue": 7_200,
     "jsonrill/react: useStream": 14_200,
-    "jsonrill/react: useParts": 25_000,
+    "jsonrill/react: useParts": 25_050,
 }
 ROW: Final = re.compile(r"^\| `\w+` \| `jsonrill.*?` \| [0-9.]+ kB \|$\n", re.MULTILINE)
 

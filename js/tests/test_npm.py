@@ -60,7 +60,7 @@ def test_the_tarball_holds_modules_types_and_nothing_else(tarball: Path) -> None
     declared = {f"src/{entry}.d.ts" for entry in npm_package.ENTRIES}
     assert declared <= names & types
     assert names - types == modules | {"package.json", "README.md", "LICENSE"}
-    assert sum(member.size for member in members) <= 310_000
+    assert sum(member.size for member in members) <= 300_000
 
 
 @hard
