@@ -70,7 +70,7 @@ def tries(count: int) -> int:
     return max(1, round(count * TIMES))
 
 
-def whole(text: AnyStr) -> list[AnyStr]:
+def uncut(text: AnyStr) -> list[AnyStr]:
     return [text]
 
 
@@ -100,7 +100,7 @@ def at_random(text: AnyStr, seed: int = 0) -> list[AnyStr]:
 
 def cuttings(text: AnyStr) -> Iterator[list[AnyStr]]:
     """Yield the four standard cuttings: whole, by character, by threes, at random."""
-    for cut in (whole, by_character, by_threes, at_random):
+    for cut in (uncut, by_character, by_threes, at_random):
         yield cut(text)
 
 
@@ -110,6 +110,6 @@ def pieces(text: AnyStr) -> st.SearchStrategy[list[AnyStr]]:
     return places.map(lambda cuts: at(cuts, text))
 
 
-def numbered(seq: int, producer: str = "p", epoch: int = 0) -> dict[str, str]:
+def producer_headers(seq: int, producer: str = "p", epoch: int = 0) -> dict[str, str]:
     """Return the headers of a producer's request number `seq`, counted from 0."""
     return {"producer-id": producer, "producer-epoch": str(epoch), "producer-seq": str(seq)}

@@ -142,7 +142,7 @@ async def _stream(http: Any, url: str, ask: Any) -> Any:
 
 @pytest.mark.parametrize("wrong", [object(), 3, None])
 @sync
-async def test_what_is_not_a_source_is_refused_at_once(wrong: Any) -> None:
+async def test_an_unsupported_source_is_refused_at_once(wrong: Any) -> None:
     async with Runs() as runs:
         with pytest.raises(TypeError):
             await runs.start("k", wrong)
@@ -355,7 +355,7 @@ async def test_a_second_start_is_the_same_run(url: str) -> None:
 
 
 @sync
-async def test_a_run_that_has_ended_is_replaced_unless_it_may_not() -> None:
+async def test_an_ended_run_is_replaced_unless_replace_is_false() -> None:
     async with Runs() as runs:
         await runs.start("k", ["a"])
         assert await listed(runs, "k") == ["a"]

@@ -164,9 +164,7 @@ async def test_creating_a_log_twice_gives_the_same_one(here: Store, there: Store
 
 
 @on_two
-async def test_a_log_that_has_ended_takes_nothing_and_may_be_replaced(
-    here: Store, there: Store
-) -> None:
+async def test_an_ended_log_takes_no_records_and_may_be_replaced(here: Store, there: Store) -> None:
     head = await created(here)
     old = await here.append("k", head, 60, [b"a"], State.ENDED)
     with pytest.raises(Fenced):
@@ -227,7 +225,7 @@ async def test_an_owner_makes_room_at_its_own_expense_only(here: Store, there: S
 
 
 @on_two
-async def test_what_is_not_used_expires(here: Store, there: Store) -> None:
+async def test_an_unused_log_expires(here: Store, there: Store) -> None:
     head = await created(here, "short", lease=0.0, keep=0.5)
     await here.append("short", head, 0.0, [b"x"])
     await created(here, "long", lease=0.0)

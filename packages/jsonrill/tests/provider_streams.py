@@ -459,7 +459,7 @@ THREE = [WEATHER, SEARCH, PING]
 STREAMS = {name: build(THREE, shuffled(THREE, 5)) for name, build in BUILDERS.items()}
 
 
-def mutated(event: Any, chance: random.Random, junk: Any) -> Any:
+def mutate(event: Any, chance: random.Random, junk: Any) -> Any:
     """Return an event with one place replaced, removed or put under another key."""
     if isinstance(event, dict) and event and chance.random() < 0.8:
         key = chance.choice(sorted(event))
@@ -470,11 +470,11 @@ def mutated(event: Any, chance: random.Random, junk: Any) -> Any:
             case 1:
                 copied[key] = junk
             case _:
-                copied[key] = mutated(event[key], chance, junk)
+                copied[key] = mutate(event[key], chance, junk)
         return copied
     if isinstance(event, list) and event and chance.random() < 0.8:
         at = chance.randrange(len(event))
-        return [*event[:at], mutated(event[at], chance, junk), *event[at + 1 :]]
+        return [*event[:at], mutate(event[at], chance, junk), *event[at + 1 :]]
     return junk
 
 
@@ -497,12 +497,12 @@ class Answer(NamedTuple):
     marks_end: str = ""
 
 
-def of_case(case: dict[str, Any]) -> Answer:
+def answer_from_case(case: dict[str, Any]) -> Answer:
     calls = [(name, args, status) for name, args, status in case["calls"]]
     return Answer(case["events"], case["text"], calls, case["end"], case["marks_end"])
 
 
-def of_file(file: Path) -> Answer:
+def answer_from_file(file: Path) -> Answer:
     stream = json.loads(file.read_text("utf8"))
     calls = []
     for call in stream["expected_calls"]:
@@ -516,6 +516,6 @@ def of_file(file: Path) -> Answer:
 
 _CASES = json.loads((CASES / "answers.json").read_text("utf8"))["cases"]
 ANSWERS: dict[str, Answer] = {
-    **{case["name"]: of_case(case) for case in _CASES},
-    **{file.stem: of_file(file) for file in sorted((CASES / "providers").glob("*.json"))},
+    **{case["name"]: answer_from_case(case) for case in _CASES},
+    **{file.stem: answer_from_file(file) for file in sorted((CASES / "providers").glob("*.json"))},
 }

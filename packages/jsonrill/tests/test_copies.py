@@ -59,7 +59,7 @@ def test_a_copy_continues_or_is_refused(name: str, how: str) -> None:
     make, first, rest, shown = STAGES[name]
     plain = make()
     plain.feed(first)
-    want = shown(plain, plain.feed(rest))
+    expected = shown(plain, plain.feed(rest))
     stage = make()
     stage.feed(first)
     try:
@@ -67,5 +67,5 @@ def test_a_copy_continues_or_is_refused(name: str, how: str) -> None:
     except TypeError as error:
         assert "copied" in str(error) or "pickle" in str(error)
     else:
-        assert shown(copied, copied.feed(rest)) == want
-    assert shown(stage, stage.feed(rest)) == want, "the copy has changed the original"
+        assert shown(copied, copied.feed(rest)) == expected
+    assert shown(stage, stage.feed(rest)) == expected, "the copy has changed the original"

@@ -67,7 +67,7 @@ def test_the_wire_form_is_read_back(case: dict[str, Any]) -> None:
 # ---- fragments as objects ----
 
 
-def test_fragments_are_compared_by_what_they_say_and_not_by_their_offset() -> None:
+def test_fragments_compare_by_content_and_not_by_offset() -> None:
     one = Fragment("Key", ("a", 0), None, "k", 5)
     assert one == Fragment("Key", ("a", 0), None, "k", 99)
     assert one != Fragment("Key", ("a", 1), None, "k", 5)
@@ -77,7 +77,7 @@ def test_fragments_are_compared_by_what_they_say_and_not_by_their_offset() -> No
     assert one != "Key"
 
 
-def test_a_fragment_shows_what_it_says() -> None:
+def test_the_repr_of_a_fragment_has_its_content() -> None:
     text = repr(fragments_of('{"a b": [1.50]}')[3])
     assert "CompleteNumber" in text and 'root["a b"][0]' in text and "'1.50'" in text
 

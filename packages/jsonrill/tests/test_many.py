@@ -33,11 +33,11 @@ def test_values_grow_in_each_document(size: int) -> None:
     cut = [LINES[at : at + size] for at in range(0, len(LINES), size)]
     shown = list(values(cut, many=True))
     wanted = iter([{"a": 1}, {"a": [2]}, "x", True])
-    want = next(wanted)
+    expected = next(wanted)
     for value in shown:
-        if value == want:
-            want = next(wanted, None)
-    assert want is None
+        if value == expected:
+            expected = next(wanted, None)
+    assert expected is None
     assert list(values([LINES.encode()], many=True)) == [{"a": 1}, {"a": [2]}, "x", True]
 
 
@@ -46,7 +46,7 @@ def test_values_need_nothing_between_them(size: int) -> None:
     text = '{}[]{"a": 1}"b"2.5[]-3true'
     whole = [{}, [], {"a": 1}, "b", 2.5, [], -3, True]
     shown = values(by(size, text), many=True)
-    assert all(any(same(value, want) for value in shown) for want in whole)
+    assert all(any(same(value, expected) for value in shown) for expected in whole)
     assert list(values("", many=True)) == list(values(" \n", many=True)) == []
 
 

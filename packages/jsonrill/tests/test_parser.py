@@ -303,7 +303,7 @@ def test_nothing_before_a_limit_is_lost(limit: str, limits: Limits, text: str, o
         (Limits(keys=2), '[{"a": 1, "b": 2}, {"a": {"b": 1, "c": 1}, "d": 2}]'),
     ],
 )
-def test_what_just_fits_is_accepted(limits: Limits, text: str) -> None:
+def test_a_text_at_its_limit_is_accepted(limits: Limits, text: str) -> None:
     for pieces in any_cutting(text):
         assert outcome(pieces, limits=limits).error is None
 

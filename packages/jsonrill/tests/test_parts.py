@@ -24,7 +24,7 @@ def chunk(finish: str | None = None, **delta: Any) -> dict[str, Any]:
     return {"id": "c", "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
 
 
-def shown(all_parts: list[Part]) -> list[tuple[str, int, str, bool]]:
+def summary(all_parts: list[Part]) -> list[tuple[str, int, str, bool]]:
     return [(part.kind, part.index, part.delta, part.complete) for part in all_parts]
 
 
@@ -43,7 +43,7 @@ def test_the_parts_come_in_order_as_they_grow() -> None:
         chunk(content="moment."),
         chunk("stop"),
     ]
-    assert shown(list(parts(events))) == [
+    assert summary(list(parts(events))) == [
         ("reasoning", 0, "Let me", False),
         ("reasoning", 0, " look.", False),
         ("reasoning", 0, "", True),
@@ -72,7 +72,7 @@ def test_a_call_has_its_arguments() -> None:
     assert not any(part.complete for part in all_parts)
 
 
-def test_a_part_shows_what_was_true_when_it_was_made() -> None:
+def test_a_part_keeps_its_state() -> None:
     events = [
         chunk(tool_calls=[call(0, '{"city":"Ro', id="a", name="weather")]),
         chunk(tool_calls=[call(0, 'me","n":[1,2')]),
@@ -123,7 +123,7 @@ def test_blocks_are_parts_of_their_own() -> None:
         return {"type": "content_block_delta", "index": index, "delta": text_delta}
 
     all_parts = list(parts([delta(0, "a"), delta(1, "b"), {"type": "message_stop"}]))
-    assert shown(all_parts) == [
+    assert summary(all_parts) == [
         ("text", 0, "a", False),
         ("text", 0, "", True),
         ("text", 1, "b", False),
@@ -199,7 +199,7 @@ def test_joined_the_parts_are_the_answer(name: str) -> None:
             assert answer.end == "error"
         return kept
 
-    assert shown(asyncio.run(read())) == shown(all_parts)
+    assert summary(asyncio.run(read())) == summary(all_parts)
 
 
 @pytest.mark.parametrize("provider", BUILDERS)

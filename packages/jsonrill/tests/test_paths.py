@@ -199,7 +199,7 @@ def test_every_path_of_a_value_survives_its_pointer(value: Any) -> None:
 
 
 @pytest.mark.parametrize("path", [("x",), (0,), ("a", "0"), ("a", 2), ("a", -1), ("a", 0, 0)])
-def test_what_is_not_there_is_not_found(path: Path) -> None:
+def test_a_missing_path_is_not_found(path: Path) -> None:
     assert lookup({"a": [1, 2]}, path) == (False, None)
 
 

@@ -35,7 +35,7 @@ def state(rebuilder: Rebuilder) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=NAMES)
-def test_what_shows_after_each_feed(case: dict[str, Any]) -> None:
+def test_the_value_after_each_feed(case: dict[str, Any]) -> None:
     rebuilder = Rebuilder()
     refused = case.get("refused", [None, None])
     for number, (feed, value, path) in enumerate(
@@ -69,7 +69,7 @@ def test_the_grouping_does_not_matter(case: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("case", REFUSED, ids=[case["name"] for case in REFUSED])
-def test_what_is_refused_is_as_if_it_had_never_come(case: dict[str, Any]) -> None:
+def test_a_refused_fragment_changes_nothing(case: dict[str, Any]) -> None:
     feed, item = case["refused"]
     before = [item for feed in case["feeds"][:feed] for item in feed] + case["feeds"][feed][:item]
     rebuilder, other = Rebuilder(), Rebuilder()

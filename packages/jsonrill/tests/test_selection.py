@@ -124,7 +124,7 @@ def test_options_of_the_parser() -> None:
 
 
 @given(st.data())
-def test_a_selected_value_is_what_the_whole_text_has_there(data: st.DataObject) -> None:
+def test_a_selected_value_equals_the_value_in_the_whole_text(data: st.DataObject) -> None:
     items = data.draw(st.lists(values, max_size=4))
     value = {"n": data.draw(values), "a": {"items": items}, "z": data.draw(values)}
     cut = data.draw(pieces("".join(data.draw(tokens(value)))))
@@ -135,10 +135,10 @@ def test_a_selected_value_is_what_the_whole_text_has_there(data: st.DataObject) 
         [*item, None][1] if isinstance(item, list) and len(item) > 1 else None for item in items
     ]
     selected, _ = collect(select(cut, "a.items[*][1]"))
-    want: list[Any] = []
+    expected: list[Any] = []
     for second in seconds:
-        want += second if isinstance(second, list) else [] if second is None else [second]
-    assert selected == want
+        expected += second if isinstance(second, list) else [] if second is None else [second]
+    assert selected == expected
 
 
 ELEMENTS = [
@@ -165,10 +165,10 @@ def test_cutting_does_not_matter(elements: list[str], is_list: bool, data: st.Da
         members = [f'"k{at}": {element}' for at, element in enumerate(elements)]
         container, field = f"{{{', '.join(members)}}}", field.replace("[*]", ".*", 1)
     text = f'{{"skipped": {container}, "a": {container}}}'
-    want = collect(select(by(1, text), field))
+    expected = collect(select(by(1, text), field))
     for cut in ([text], data.draw(pieces(text))):
         selected, error = collect(select(cut, field))
-        assert selected == want[0] and str(error) == str(want[1])
+        assert selected == expected[0] and str(error) == str(expected[1])
 
 
 # ---- limits ----

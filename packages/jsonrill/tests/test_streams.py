@@ -44,7 +44,7 @@ def test_values_yields_after_each_piece_that_changed_the_value(source: Source) -
 
 
 @sources
-def test_text_yields_what_is_new_of_one_string(source: Source) -> None:
+def test_text_yields_the_new_text_of_one_string(source: Source) -> None:
     text = ['{"q": "no", "answer": "He', "llo \\ud83d", "\\ude00", '!", "answer2": "no"}']
     assert collect(text_of(source(text), "answer")) == (["He", "llo ", "\U0001f600", "!"], None)
 
@@ -186,7 +186,7 @@ TEXT = ['["a', "b", 'c"', "]"]
 
 
 @pytest.mark.parametrize("stream", STREAMS)
-def test_a_break_closes_what_has_a_close(stream: Any) -> None:
+def test_a_break_closes_a_source_with_a_close_method(stream: Any) -> None:
     source = Closable(TEXT)
     for _ in stream(source):
         break
@@ -273,7 +273,7 @@ def test_a_root_number_is_not_shown_when_its_source_fails(source: Source) -> Non
 
 
 @sources
-def test_what_is_good_comes_before_the_error(source: Source) -> None:
+def test_the_last_good_value_comes_before_the_error(source: Source) -> None:
     text = ["[1, ", "2, 3, x", "]"]
     items, error = collect(values_of(source(text)))
     assert (items, type(error)) == ([[1], [1, 2, 3]], InvalidJSON)
@@ -315,19 +315,21 @@ def test_a_piece_that_is_not_text_is_a_type_error(stream: Any) -> None:
         (b"\xef\xbb\xbf[1]", [1]),
     ],
 )
-def test_partial_is_what_is_known_of_a_cut_off_text(text: str | bytes, value: Any) -> None:
+def test_partial_returns_the_value_of_a_cut_text(text: str | bytes, value: Any) -> None:
     assert same(partial(text), value)
 
 
 @pytest.mark.parametrize("text", ["x", "[1 2", '{"a" 1', "{}{", '"\x00', "tru ", b"\xff", b"[\xc3"])
-def test_partial_refuses_what_cannot_become_json(text: str | bytes) -> None:
+def test_partial_refuses_a_text_that_cannot_become_json(text: str | bytes) -> None:
     with pytest.raises(InvalidJSON) as caught:
         partial(text)
     assert type(caught.value) is InvalidJSON
 
 
 @given(texts(), st.data())
-def test_partial_of_any_beginning_is_what_a_document_shows(text: str, data: st.DataObject) -> None:
+def test_partial_of_any_prefix_equals_the_value_of_a_document(
+    text: str, data: st.DataObject
+) -> None:
     document = Document()
     beginning = text[: data.draw(st.integers(0, len(text) - 1))]
     document.feed(beginning)

@@ -31,7 +31,7 @@ def call(index: int, name: str, text: str) -> Event:
     return chunk(tool_calls=[{"index": index, "id": f"call-{index}", "function": function}])
 
 
-def more(index: int, text: str) -> Event:
+def more_arguments(index: int, text: str) -> Event:
     return chunk(tool_calls=[{"index": index, "function": {"arguments": text}}])
 
 
@@ -180,7 +180,7 @@ def test_empty_arguments_wait_for_the_end_of_the_call() -> None:
     def t(**named: int) -> None:
         received.append(named)
 
-    list(run_tools([call(0, "t", "{}"), more(0, '{"n":1}'), END], {"t": t}))
+    list(run_tools([call(0, "t", "{}"), more_arguments(0, '{"n":1}'), END], {"t": t}))
     assert received == [{"n": 1}]
     received.clear()
     running = run_tools([call(0, "t", "{}"), chunk(content="x"), chunk(content="y"), END], {"t": t})
@@ -397,7 +397,7 @@ def test_leaving_the_loop_cancels_and_closes() -> None:
     assert cancelled and closed
 
 
-def test_a_source_that_fails_is_raised_after_what_was_started() -> None:
+def test_the_error_of_a_source_is_raised_after_the_started_calls() -> None:
     def events() -> Iterator[Event]:
         yield call(0, "t", '{"n":1}')
         yield call(1, "t", '{"n":')

@@ -104,7 +104,7 @@ TEXTS = st.builds(json.dumps, SMALL, ensure_ascii=st.booleans(), indent=st.sampl
 
 
 @st.composite
-def edited(draw: st.DrawFn, value: Any) -> Any:
+def edit(draw: st.DrawFn, value: Any) -> Any:
     """Change something in a value, in place where that is possible."""
     kind = draw(st.integers(0, 5))
     if kind == 0 or not isinstance(value, (dict, list, str)):
@@ -117,7 +117,7 @@ def edited(draw: st.DrawFn, value: Any) -> Any:
         if kind == 1:
             value.pop(key, None)
         else:
-            value[key] = draw(edited(value[key])) if key in value else draw(SMALL)
+            value[key] = draw(edit(value[key])) if key in value else draw(SMALL)
     else:
         at = draw(st.integers(0, len(value)))
         if kind == 1:
@@ -125,7 +125,7 @@ def edited(draw: st.DrawFn, value: Any) -> Any:
         elif kind == 2 or at == len(value):
             value.insert(at, draw(SMALL))
         else:
-            value[at] = draw(edited(value[at]))
+            value[at] = draw(edit(value[at]))
     return value
 
 
@@ -133,11 +133,11 @@ def edited(draw: st.DrawFn, value: Any) -> Any:
 def histories(draw: st.DrawFn) -> list[Any]:
     states = [draw(SMALL)]
     for _ in range(draw(st.integers(0, 6))):
-        states.append(draw(edited(copy.deepcopy(states[-1]))))
+        states.append(draw(edit(copy.deepcopy(states[-1]))))
     return states
 
 
-def joined(value: Any) -> Any:
+def join_surrogates(value: Any) -> Any:
     """Join surrogate halves, as a JSON reader does."""
     return json.loads(json.dumps(value))
 
@@ -158,7 +158,7 @@ def test_p12_a_receiver_at_n_has_the_value_of_the_sender_at_n(
             messages.append(over_the_wire(message))
         snapshot = sender.snapshot()
         assert snapshot is not None
-        sent[snapshot["n"]] = as_json(joined(state))
+        sent[snapshot["n"]] = as_json(join_surrogates(state))
         if numbered:
             arriving = data.draw(st.lists(st.sampled_from(messages), max_size=3))
         else:
@@ -220,7 +220,7 @@ def check_final(receiver: Receiver, final: dict[str, str]) -> None:
 def test_the_difference_of_any_two_values(old: Any, new: Any) -> None:
     before = copy.deepcopy(old)
     delta = over_the_wire(difference(old, new))
-    assert as_json(apply_delta(joined(old), delta)) == as_json(joined(new))
+    assert as_json(apply_delta(join_surrogates(old), delta)) == as_json(join_surrogates(new))
     assert as_json(old) == as_json(before)
     assert difference(new, copy.deepcopy(new)) == []
 
@@ -436,7 +436,7 @@ def test_a_stream_may_end_with_an_error() -> None:
 # ---- receiving ----
 
 
-def test_values_are_never_changed_in_place_and_share_what_is_equal() -> None:
+def test_values_are_never_changed_in_place_and_share_equal_parts() -> None:
     receiver = Receiver()
     receiver.feed({"n": 1, "value": {"a": {"t": "x"}, "b": [{}]}})
     first = receiver.value

@@ -148,7 +148,7 @@ def test_a_kept_container_ignores_everything_below_it() -> None:
         (['{"a":{"b":true}}', '{"a":{"b":true},"d":"y"}', '{"a":{},"d":"y"}'], ("a", "b")),
     ],
 )
-def test_what_is_missing_at_the_end_is_a_revision_once(snapshots: list[str], path: Any) -> None:
+def test_a_member_missing_at_the_end_is_one_revision(snapshots: list[str], path: Any) -> None:
     chunker = Chunker()
     text = "".join(map(chunker.feed, snapshots))
     with pytest.raises(RevisionError, match="is now missing") as raised:
@@ -161,7 +161,7 @@ def test_what_is_missing_at_the_end_is_a_revision_once(snapshots: list[str], pat
     assert kept.revisions[0].path == path
 
 
-def test_what_is_missing_may_come_back() -> None:
+def test_a_missing_member_may_come_back() -> None:
     chunker = Chunker(verify=True)
     text = "".join(map(chunker.feed, ['{"n":3,"ok":true}', '{"ok":true}']))
     with pytest.raises(RevisionError):
@@ -186,7 +186,9 @@ def test_what_is_missing_may_come_back() -> None:
         (['{"n":3}', '{"n":30}'], {"numbers": "final"}, ['numbers="growing"']),
     ],
 )
-def test_an_error_says_what_to_do(snapshots: list[str], options: Any, hints: list[str]) -> None:
+def test_an_error_message_has_a_remedy(
+    snapshots: list[str], options: Any, hints: list[str]
+) -> None:
     chunker = Chunker(**options)
     chunker.feed(snapshots[0])
     with pytest.raises(RevisionError) as raised:

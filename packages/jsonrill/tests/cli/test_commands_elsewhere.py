@@ -54,7 +54,7 @@ def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
         (["batch", "check", "a.jsonl", "--out", "x"], 'pip install "jsonrill[batch]"'),
     ],
 )
-def test_a_command_that_is_not_installed_says_what_to_install(
+def test_a_missing_command_names_the_package_to_install(
     alone: Path, words: list[str], install: str
 ) -> None:
     done = run(alone, *words)
@@ -69,7 +69,9 @@ def test_a_command_that_is_not_installed_says_what_to_install(
         ([], 'the command line is not installed: pip install "jsonrill[cli]"'),
     ],
 )
-def test_the_library_alone_says_what_its_command_needs(words: list[str], message: str) -> None:
+def test_the_library_alone_names_the_extra_that_its_command_needs(
+    words: list[str], message: str
+) -> None:
     done = run(SOURCES[0], *words)
     assert done.returncode == 2 and done.stdout == ""
     assert done.stderr == f"jsonrill: {message}\n"

@@ -12,7 +12,7 @@ import pytest
 from json_texts import ACCEPTED, FAMILIES, REFUSED, broken_utf8
 
 from jsonrill import Document, InvalidJSON, Limits, Parser, Rebuilder
-from support import by, by_threes, few, whole
+from support import by, by_threes, few, uncut
 from support.documents import loads, same
 
 ROOMY = Limits(depth=10**6, number=10**6)
@@ -47,7 +47,7 @@ def parsed(pieces: list[bytes]) -> Any:
     return document.value
 
 
-cuttings = pytest.mark.parametrize("cut", [whole, bytewise, by_threes])
+cuttings = pytest.mark.parametrize("cut", [uncut, bytewise, by_threes])
 
 
 @cuttings
@@ -79,10 +79,10 @@ def outcome(read: Any, *errors: type[Exception]) -> Any:
 def test_every_text_of_a_family_is_read_as_json_loads_reads_it(family: str, cut: Any) -> None:
     accepted = refused = 0
     for text in FAMILIES[family]():
-        want = outcome(lambda text=text: loads(text.removeprefix("\ufeff")), ValueError)
+        expected = outcome(lambda text=text: loads(text.removeprefix("\ufeff")), ValueError)
         got = outcome(lambda text=text: parsed(cut(text.encode())), InvalidJSON)
-        assert got is want or same(got, want), text
-        accepted, refused = accepted + (want is not WRONG), refused + (want is WRONG)
+        assert got is expected or same(got, expected), text
+        accepted, refused = accepted + (expected is not WRONG), refused + (expected is WRONG)
     assert accepted > 20 and refused > 40
 
 
@@ -90,10 +90,10 @@ def test_every_text_of_a_family_is_read_as_json_loads_reads_it(family: str, cut:
 def test_bytes_are_read_if_they_are_utf_8(cut: Any) -> None:
     accepted = refused = 0
     for data in broken_utf8():
-        want = outcome(lambda data=data: loads(data.decode()), ValueError)
+        expected = outcome(lambda data=data: loads(data.decode()), ValueError)
         got = outcome(lambda data=data: parsed(cut(data)), InvalidJSON)
-        assert got is want or same(got, want), data
-        accepted, refused = accepted + (want is not WRONG), refused + (want is WRONG)
+        assert got is expected or same(got, expected), data
+        accepted, refused = accepted + (expected is not WRONG), refused + (expected is WRONG)
     assert accepted > 20 and refused > 1000
 
 

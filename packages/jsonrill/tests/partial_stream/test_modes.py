@@ -65,7 +65,7 @@ def test_patterns_are_those_of_paths_within_the_entity() -> None:
     assert shown('{"a": "xy"}', only_complete="root") == [{"a": "xy"}]
 
 
-def test_what_grows_is_the_container_of_what_is_held_back() -> None:
+def test_the_open_path_is_the_container_of_a_held_back_value() -> None:
     stream = PartialStream(only_complete="name")
     [update] = stream.feed('{"size": 1, "name": "a.t')
     assert update.data == {"size": 1}
@@ -74,7 +74,7 @@ def test_what_grows_is_the_container_of_what_is_held_back() -> None:
     assert update.is_complete("name") and update.completed == [("name",)]
 
 
-def test_an_error_does_not_have_what_was_not_complete() -> None:
+def test_an_error_has_no_incomplete_values() -> None:
     for mode in ("PROGRESSIVE", "REALTIME"):
         *_, last = run(['{"size": 1, "name": "a.t'], mode, only_complete="name")
         assert last.status == "ERROR" and last.data == {"size": 1}
@@ -130,7 +130,7 @@ def held(value: Any, patterns: list[str]) -> Iterator[tuple[Any, ...]]:
 @pytest.mark.parametrize("mode", ["PROGRESSIVE", "REALTIME"])
 @examples(100)
 @given(value=values, patterns=st.lists(st.sampled_from(PATTERNS), min_size=1), data=st.data())
-def test_what_is_held_back_is_complete_or_absent(
+def test_a_held_back_value_is_complete_or_absent(
     mode: Mode, value: Any, patterns: list[str], data: st.DataObject
 ) -> None:
     cut = data.draw(pieces(json.dumps([value])))
@@ -183,7 +183,7 @@ def test_zero_values_do_not_depend_on_the_cutting(mode: Mode, data: st.DataObjec
         assert last == known[at]
 
 
-def test_a_zero_is_not_shown_for_what_comes_only_when_it_is_complete() -> None:
+def test_a_field_that_must_be_complete_has_no_zero() -> None:
     for data in shown(TYPED, schema=TYPES, zero_values=True, only_complete=["s", "n"]):
         assert data.get("s") in (None, "tu") and data.get("n") in (None, -12)
 

@@ -185,7 +185,7 @@ def test_an_update_has_its_path_open_path_and_repairs() -> None:
     assert done.to_dict("open_path")["open_path"] is None
 
 
-def test_a_growing_number_is_what_is_open() -> None:
+def test_a_growing_number_is_the_open_value() -> None:
     stream = PartialStream("REALTIME")
     [update] = stream.feed('{"a": [1, 2')
     assert (update.data, update.open_path) == ({"a": [1, 2]}, ("a", 1))
@@ -194,7 +194,7 @@ def test_a_growing_number_is_what_is_open() -> None:
     assert (root.data, root.open_path, root.is_complete(())) == (12, (), False)
 
 
-def test_updates_compare_by_what_they_say() -> None:
+def test_updates_compare_by_content() -> None:
     [one], [two] = (PartialStream("ONE-BY-ONE").feed('{"a": 1}') for _ in "12")
     assert one == two == Update(0, "COMPLETED", {"a": 1})
     assert one != Update(0, "COMPLETED", {"a": 1}, "a") and one != {"a": 1}

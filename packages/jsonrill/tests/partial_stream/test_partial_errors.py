@@ -84,7 +84,7 @@ def test_text_after_the_value(mode: Mode) -> None:
     assert ends("[1, 2] 3", mode) == [done(1), done(2, 1), error(None)]
 
 
-def test_what_is_finished_is_not_lost() -> None:
+def test_finished_entities_are_not_lost() -> None:
     text = '[{"a": 1}, {"b": 2}, {"c": "x'
     finished = [done({"a": 1}), done({"b": 2}, 1)]
     for mode in [*PARTIAL_MODES, "ALL-TOGETHER"]:

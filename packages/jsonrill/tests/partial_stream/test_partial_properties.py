@@ -68,7 +68,7 @@ def test_batch_has_all_entities(parts: list[str]) -> None:
 @pytest.mark.parametrize("mode", ["PROGRESSIVE", "REALTIME"])
 @examples(50)
 @given(parts=cut_texts())
-def test_what_is_shown_is_all_that_the_text_allows(mode: Mode, parts: list[str]) -> None:
+def test_a_value_has_everything_that_the_text_allows(mode: Mode, parts: list[str]) -> None:
     stream = PartialStream(mode)
     state: dict[int | None, Any] = {}
     for at, part in enumerate(parts, start=1):
@@ -200,7 +200,7 @@ def test_p7_the_law_of_deltas(mode: Mode, text: str, data: st.DataObject) -> Non
 
 @examples(50)
 @given(text=st.one_of(texts(), bad_texts()), data=st.data())
-def test_an_update_knows_what_is_complete(text: str, data: st.DataObject) -> None:
+def test_an_update_knows_its_complete_paths(text: str, data: st.DataObject) -> None:
     parts = data.draw(pieces(text))
     for update in run(parts, "REALTIME", early_literals=True):
         growing = update.open_path

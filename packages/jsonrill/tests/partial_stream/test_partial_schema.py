@@ -229,7 +229,7 @@ def test_of_a_declared_entity_the_schema_is_its_own() -> None:
     assert [e["status"] for e in ended] == ["ERROR", "COMPLETED"]
 
 
-def test_what_is_open_where_a_value_was_left_out() -> None:
+def test_the_open_path_of_a_value_that_was_left_out() -> None:
     [error] = PartialStream("REALTIME", schema=SCHEMA).feed('{"n": 5, "name": "abcd"')
     assert (error.data, error.open_path, error.is_complete("n")) == ({"n": 5}, (), True)
     [error] = PartialStream("REALTIME", schema=SCHEMA).feed('{"tags": ["red", "x')
@@ -302,7 +302,7 @@ def test_an_element_of_a_type_that_is_not_known_is_plain() -> None:
     assert update.model == {"hex": "x"}
 
 
-def test_a_validator_may_do_what_it_likes() -> None:
+def test_a_validator_may_raise_or_change_the_value() -> None:
     class Odd(BaseModel):
         model_config = ConfigDict(extra="forbid")
         n: int

@@ -65,6 +65,6 @@ def test_spelling_does_not_matter() -> None:
         assert finish_reason(word) == "length"
 
 
-def test_what_is_not_a_word_says_nothing_and_an_unknown_word_is_not_complete() -> None:
+def test_only_a_text_is_a_reason_and_an_unknown_one_is_not_complete() -> None:
     assert finish_reason(None) is None and finish_reason("") is None and finish_reason(3) is None
     assert finish_reason("brand_new") == "lost"

@@ -71,7 +71,7 @@ def test_parts_are_written_as_text_that_only_grows() -> None:
         ([ValueAt("$.a", 1)], ValueAt("$.*", 1)),
     ],
 )
-def test_what_cannot_be_appended_is_refused(before: list[ValueAt], part: ValueAt) -> None:
+def test_a_value_that_cannot_be_appended_is_refused(before: list[ValueAt], part: ValueAt) -> None:
     writer = Writer()
     for known in before:
         writer.write(known)

@@ -97,7 +97,7 @@ def test_the_message_lists_the_keys_that_are_allowed(keys: list[str], allowed: s
     assert message.startswith(f'the key "b" is not allowed: {allowed} (')
 
 
-def test_the_message_lists_what_is_allowed() -> None:
+def test_the_message_lists_the_allowed_values() -> None:
     message = outcome(['{"age": 1, "color": "gray"}'], SCHEMA)[5]
     assert message == (
         'no allowed value begins with "gra": allowed are "green", "grey", "red" (enum)'

@@ -89,7 +89,7 @@ def test_the_example_of_the_documentation() -> None:
     ]
 
 
-def test_a_partial_instance_knows_which_fields_have_come() -> None:
+def test_a_partial_instance_knows_which_fields_have_arrived() -> None:
     trip = last(['{"title": "To'], Trip)
     assert isinstance(trip, Trip)
     assert is_partial(trip) and type(trip).__name__ == "Partial[Trip]"
@@ -158,7 +158,7 @@ def test_the_members_of_a_complete_dict_are_shared_with_it() -> None:
     assert len(complete) > 3 and all(stop is complete[0] for stop in complete)
 
 
-def test_zeros_stand_for_what_has_not_come() -> None:
+def test_zeros_replace_missing_fields() -> None:
     class Plan(BaseModel):
         city: str
         nights: int
@@ -390,7 +390,7 @@ def test_lax_mode_waits_where_it_may_convert() -> None:
     assert violation(['{"count": "x', 'y"'], Lax).rule == "int_parsing"
 
 
-def test_a_violation_says_where_it_is_and_what_was_good() -> None:
+def test_a_violation_has_its_position_and_the_last_good_value() -> None:
     text = '{"title": "x",\n "stops": [{"name": "y", "day": "2024-05-01"}, {"name": 5'
     error = violation([text], Trip)
     assert (error.path, error.rule) == (("stops", 1, "name"), "string_type")

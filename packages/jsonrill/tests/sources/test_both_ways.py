@@ -64,7 +64,7 @@ def streams(inside: tuple[str, Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", SYNC)
-def test_what_is_sync_inside_is_a_sync_source_even_where_a_loop_runs(name: str) -> None:
+def test_a_wrapper_of_a_sync_stream_is_a_sync_source_in_a_running_loop(name: str) -> None:
     async def run() -> None:
         for stream in streams(SYNC[name]):
             assert [*jsonrill.values(stream)] == [[], [1]]
@@ -73,13 +73,13 @@ def test_what_is_sync_inside_is_a_sync_source_even_where_a_loop_runs(name: str) 
 
 
 @pytest.mark.parametrize("name", ASYNC)
-def test_what_is_async_inside_is_an_async_source(name: str) -> None:
+def test_a_wrapper_of_an_async_stream_is_an_async_source(name: str) -> None:
     for stream in streams(ASYNC[name]):
         values = jsonrill.values(stream)
         assert hasattr(values, "__anext__") and collect(values) == ([[], [1]], None)
 
 
-def test_leaving_the_loop_closes_what_is_inside() -> None:
+def test_leaving_the_loop_closes_the_inner_stream() -> None:
     inside = Sync()
     stream: Any = Both("streaming_response", Both("completion_stream", inside))
     for _ in jsonrill.values(stream):

@@ -133,7 +133,7 @@ def test_done_is_an_end_too() -> None:
 # ---- tools ----
 
 
-def called(args: str, reason: str | None) -> list[Any]:
+def call_events(args: str, reason: str | None) -> list[Any]:
     call = {"index": 0, "id": "k", "function": {"name": "save", "arguments": args}}
     return [chunk("", tool_calls=[call]), *([] if reason is None else [chunk("", reason)])]
 
@@ -141,18 +141,18 @@ def called(args: str, reason: str | None) -> list[Any]:
 @pytest.mark.parametrize("reason", ["length", "content_filter", None])
 def test_a_call_that_was_cut(reason: str | None) -> None:
     for repair in (False, True):
-        error = failure(called('{"a": ["x', reason), tool="save", repair=repair)
+        error = failure(call_events('{"a": ["x', reason), tool="save", repair=repair)
         assert isinstance(error, Truncated)
         assert error.reason == {"length": "length", None: "lost"}.get(reason, "filtered")
     # One that is complete is complete.
-    assert [*values(called('{"a": 1}', reason), tool="save")] == [{"a": 1}]
+    assert [*values(call_events('{"a": 1}', reason), tool="save")] == [{"a": 1}]
 
 
 def test_a_call_that_did_not_come_before_the_answer_was_cut() -> None:
     functions: list[Any] = [*FUNCTIONS.values(), jsonrill.loads]
     for read in functions:
         with pytest.raises(Truncated) as caught:
-            list(read(called('{"a": 1}', "length"), tool="other"))
+            list(read(call_events('{"a": 1}', "length"), tool="other"))
         assert caught.value.reason == "length"
 
 
@@ -271,7 +271,7 @@ class Plan(BaseModel, extra="forbid"):
         ('{"pace": "slow", "nights": 2}', 'allowed are "pace", "days"'),
     ],
 )
-def test_an_error_says_what_is_allowed_and_what_was_good(body: str, allowed: str) -> None:
+def test_an_error_has_the_allowed_values_and_the_last_good_value(body: str, allowed: str) -> None:
     for source in (body, [*body], answer(*body)):
         _, error = collect(values(source, Plan))
         assert isinstance(error, jsonrill.InvalidSchema) and isinstance(error.value, Plan)
@@ -282,7 +282,7 @@ def test_an_error_says_what_is_allowed_and_what_was_good(body: str, allowed: str
         assert len(good) < 2 or good in said
 
 
-def test_feedback_leaves_out_what_is_meant_for_the_program() -> None:
+def test_feedback_leaves_out_hints_for_the_program() -> None:
     for source in ("Sure! {}", "```json\n{}\n```", "[" * 300):
         error = failure(source)
         assert error is not None

@@ -299,7 +299,7 @@ def test_a_break_closes_the_connection(client: str) -> None:
         assert upstream.exchanges[0].sent < 250
 
 
-def test_a_response_that_has_been_read() -> None:
+def test_a_response_whose_body_has_been_read() -> None:
     with Upstream(Script([TEXT.encode()], headers=JSON)) as upstream:
         for response in (requests.get(upstream.url), httpx.get(upstream.url)):
             assert list(jsonrill.values(response))[-1] == VALUE

@@ -89,7 +89,7 @@ def test_an_argument_is_complete_before_the_call_is() -> None:
     assert states[-1] == (None, True, True)
 
 
-def test_an_update_has_what_is_new_of_a_call() -> None:
+def test_an_update_has_the_changes_of_a_call() -> None:
     calls = ToolCalls()
     updates = [
         update
@@ -237,7 +237,7 @@ def test_arguments_that_are_not_json_are_kept_and_disturb_nobody() -> None:
     assert bad.raw.endswith("more")
 
 
-def test_what_the_provider_repeats_is_held_against_what_it_sent() -> None:
+def test_repeated_arguments_are_compared_with_the_streamed_ones() -> None:
     for end, status in (
         (End(text='{"a":1}'), "complete"),
         (End(text='{ "a": 1.0 }'), "complete"),

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from json_texts import ANYTHING, JUNK
-from provider_streams import BUILDERS, STREAMS, THREE, mutated, shuffled
+from provider_streams import BUILDERS, STREAMS, THREE, mutate, shuffled
 
 from jsonrill import ToolCall, ToolCalls
 from jsonrill.toolcalls import ToolCallEvents
@@ -23,7 +23,7 @@ FIELDS = (
 )
 
 
-def shown(call: ToolCall) -> dict[str, Any]:
+def call_fields(call: ToolCall) -> dict[str, Any]:
     """Return a call as the cases write it, without empty fields."""
     fields = {name: getattr(call, name) for name in FIELDS}
     fields["result_is_error"] = fields["result_is_error"] or None
@@ -42,7 +42,7 @@ def test_case(case: dict[str, Any], provider: str) -> None:
                 calls.forget(message_id)
             case {"flush": True}:
                 calls.flush()
-        assert [shown(call) for call in calls.calls] == step["calls"]
+        assert [call_fields(call) for call in calls.calls] == step["calls"]
 
 
 def assert_equal_at_every_step(events: list[Any]) -> ToolCalls:
@@ -77,7 +77,7 @@ def test_a_receiver_equals_its_sender_for_broken_streams(
             case 1:
                 events.insert(chance.randrange(len(events)), events[at])
             case _:
-                events[at] = mutated(events[at], chance, junk)
+                events[at] = mutate(events[at], chance, junk)
     assert_equal_at_every_step(events)
 
 
