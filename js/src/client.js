@@ -1,8 +1,8 @@
 /**
  * Server-sent events over fetch, across lost connections.
  *
- * The stream continues after the last id it has seen, until `event: CLOSE`, a 204, or a response that another try
- * would not change. A stream without ids is requested once: another request might start a new generation, and cost as much.
+ * After a loss the stream continues after its last id, until `event: CLOSE`, a 204, or an error that a retry would not
+ * change. A stream without ids is requested only once, because another request might start and bill a new generation.
  */
 
 import { SILENCE } from "./constants.js";
@@ -13,8 +13,8 @@ import { isEventStream, isRestart, SSEDecoder } from "./eventstream.js";
 /** @import { SSEEvent } from "./eventstream.js" */
 /** @typedef {"connecting" | "open" | "waiting" | "closed"} ConnectionState */
 /**
- * `after`: the last id that you already have. `retry`: milliseconds before the first try after a loss, unless the
- * server says how long. `maxDelay`: the longest wait. `timeout`: milliseconds without a byte until the connection counts
+ * `after`: the last id that you already have. `retry`: milliseconds before the first retry after a loss, unless the
+ * server sets them. `maxDelay`: the longest wait. `timeout`: milliseconds without a byte until the connection counts
  * as lost (0: never).
  * `reconnect`: false never requests again, true always does; by default only a GET is repeated, and only if ids were
  * sent. `limit`: characters of an event. `onState` gets each state of the connection.
@@ -79,7 +79,7 @@ function controllerOf(signal) {
   return controller;
 }
 
-/** One stream of events, however many requests it takes. */
+/** One stream of events, over one request or more. */
 class Connection {
   #target;
   #isUrl;
@@ -130,7 +130,7 @@ class Connection {
   }
 
   /**
-   * Make one request; return why the stream has ended, "" if it has not.
+   * Make one request. Return the reason why the stream has ended, or "" if it has not.
    * @param {AbortSignal} signal
    * @returns {AsyncGenerator<any, string, undefined>}
    */
@@ -237,7 +237,7 @@ class Connection {
     throw new SourceFailed(`${lost.message} (${reason})`, { status: lost.status });
   }
 
-  /** Return why the request is not repeated after a loss; "" if it is. */
+  /** Return the reason not to repeat the request after a loss, or "" to repeat it. */
   #reasonToStop() {
     const { reconnect, init } = this.#options;
     const method = init?.method?.toUpperCase() ?? "GET";
@@ -249,8 +249,8 @@ class Connection {
   }
 
   /**
-   * Wait for the next try: longer after each that brought no new id, and not the same time for all readers that
-   * lost their connection at once.
+   * Wait before the next retry: longer after each one without a new id, and with jitter, so that clients that lost
+   * their connections together do not all reconnect at once.
    * @param {Lost} lost
    */
   async #wait(lost) {
@@ -274,8 +274,8 @@ class Connection {
 }
 
 /**
- * Return the error of a response that is not an event stream; a `Lost` is tried again. In a stream that has begun,
- * another content type comes from a proxy, and is tried again, too.
+ * Return the error for a response that is not an event stream; a `Lost` is retried. If the stream has begun, another
+ * content type comes from a proxy and is retried, too.
  * @param {Response} response
  * @param {boolean} hasBegun
  */

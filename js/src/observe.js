@@ -1,23 +1,23 @@
 /**
  * A store for views, of any framework, over anything that `for await` reads.
  *
- * Reading begins with the first subscriber and stops when the last one has left; subscribers get a new state at most
- * once per frame. A framework may unsubscribe and subscribe again at once (React's StrictMode does), so reading
- * stops a moment after the last subscriber has left, if none came back.
+ * Reading begins with the first subscriber and stops after the last one unsubscribes. Subscribers get a new state at
+ * most once per frame. A framework may unsubscribe and subscribe again at once (React's StrictMode does), so reading
+ * stops a moment later, unless there is a subscriber again.
  */
 
 /**
- * `idle`: nothing is read yet. `stopped`: reading was stopped here, by `stop()` or because the last view has left.
+ * `idle`: reading has not begun. `stopped`: `stop()` was called, the last view unsubscribed, or the run was cancelled.
  * @typedef {"idle" | "streaming" | "complete" | "error" | "stopped"} Status
  */
 /**
- * `error` is set if reading failed; what was good before it stays. `stop()` closes the source, `restart()` reads again
- * from the beginning.
+ * `error` is set if reading failed; the last good state stays. `stop()` closes the source, `restart()` reads from the
+ * beginning again.
  * @typedef {{readonly status: Status, readonly isLoading: boolean, readonly error: Error | undefined,
  *   readonly stop: () => void, readonly restart: () => void}} Reading
  */
 /**
- * `subscribe` calls back at once and with each new state, and returns what ends it: the store contract of Svelte.
+ * `subscribe` calls back at once and with each new state, and returns a function to unsubscribe (Svelte's contract).
  * @template S
  * @typedef {{subscribe: (view: (state: S) => void) => () => void, readonly state: S}} Store
  */
@@ -26,7 +26,7 @@
  * @typedef {(signal: AbortSignal, body: any, note: (fields: object) => void) => AsyncIterable<any>} Read
  */
 
-// How long to wait for a frame that may not come: a hidden page draws none.
+// How long to wait for a frame, because a hidden page draws none.
 const PAUSE = 100;
 // The length of a frame where nothing draws frames.
 const FRAME = 16;
@@ -118,7 +118,7 @@ export class Observed {
     };
   };
 
-  /** Stop reading and close the source. What has arrived stays. */
+  /** Stop reading and close the source, but keep the state. */
   stop = () => {
     if (this.#controller === null || this.#status !== "streaming") return;
     this.#controller.abort();
@@ -200,7 +200,7 @@ export class Observed {
 /**
  * Call once with the next frame, or soon if the page is hidden or there are no frames.
  * @param {() => void} draw
- * @returns {() => void} forgets it
+ * @returns {() => void} cancels the call
  */
 function onFrame(draw) {
   const hasFrames = typeof requestAnimationFrame === "function";

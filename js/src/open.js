@@ -23,8 +23,8 @@ import { explain, progress } from "./streams.js";
  *   delta?: Operation[], error?: {code: string, message: string, [field: string]: any}}} Update
  */
 /**
- * `value` is what is known so far, `complete` whether that is all. Of updates, `entity` and `index` say which entity
- * it is. `id` is the position from which another reader continues with `after`.
+ * `value` is the value so far; `complete` is true if it is final. For updates, `entity` and `index` identify the
+ * entity. `id` is the position from which another reader continues with `after`.
  * @template T
  * @typedef {Progress & {readonly value: DeepPartial<T>, readonly complete: boolean, readonly id: string,
  *   readonly entity?: string, readonly index?: number}} Opened
@@ -32,9 +32,9 @@ import { explain, progress } from "./streams.js";
 /** @typedef {ConnectOptions & {live?: boolean, every?: number}} OpenOptions */
 
 /**
- * Read the events of a jsonrill server: the value as it grows, across lost connections. It reads the formats updates,
- * fragments, text and deltas, and a body of JSON text; of another format the error says which it is and what reads it.
- * Without `every: 0` states that follow each other within 16 ms are left out, but never the last one of an entity.
+ * Read the growing value from the events of a jsonrill server, across lost connections. It reads the formats updates,
+ * fragments, text and deltas, and a body of JSON text. For another format, the error names the function that reads it.
+ * Unless `every` is 0, it skips states that are replaced within 16 ms, but never the last state of an entity.
  * @template [T=unknown]
  * @param {string | URL | Response | PromiseLike<Response>} source
  * @param {OpenOptions} [options]
@@ -125,7 +125,7 @@ class OpenStage {
   }
 
   /**
-   * Return what is yielded for an item: the state of a value that grows, or of an entity.
+   * Return the state to yield for an item: of the growing value, or of an entity.
    * @param {any} item
    * @param {boolean} live
    */
@@ -153,7 +153,7 @@ class OpenStage {
     const complete = status === "COMPLETED";
     if (complete) this.#entities.delete(key);
     else this.#entities.set(key, value);
-    // The last value may still grow: an update does not say.
+    // An update does not say whether its last value may still grow.
     return { value, complete, entity, index, ...progress(value, complete ? null : lastPath(value)), id: this.#id };
   }
 }

@@ -32,8 +32,7 @@ import { Calls } from "./toolcalls/calls.js";
  *   readonly complete: boolean, readonly error: string | null, readonly reason: string | null}} AnyPart
  */
 /**
- * A part of an answer as it was at one moment; it does not change. In a result, `result` or `error` is what the
- * tool returned.
+ * An immutable snapshot of one part of an answer. A result has the `result` or `error` that the tool returned.
  * @typedef {AnyPart & ({readonly kind: "text" | "reasoning", readonly call: null, readonly result: undefined}
  *   | {readonly kind: "call", readonly call: ToolCall, readonly result: undefined}
  *   | {readonly kind: "result", readonly call: ToolCall, readonly result: any})} Part
@@ -176,7 +175,7 @@ export class Parts {
     return ends ? [...parts, ...this.#closeText()] : parts;
   }
 
-  /** Return the index of a part that begins. */
+  /** Return the index of a new part. */
   #begin() {
     this.#isExplained = false;
     this.#count += 1;
@@ -184,7 +183,7 @@ export class Parts {
   }
 
   /**
-   * End the open text; one that was cut is not complete, and its `error` says why.
+   * End the open text. If it was cut, it is not complete, and its `error` says why.
    * @param {Cut | null} [cut]
    */
   #closeText(cut = null) {
@@ -221,7 +220,7 @@ export class Parts {
         index = this.#begin();
         this.#indices.set(call, index);
       }
-      // A name may come after the arguments; nothing can be done with a call before.
+      // A name may come after the arguments; until then the call cannot be used.
       const isNamed = call.name !== null || call.status === "complete";
       const complete = call.completeArgs && isNamed && !this.#completed.has(call);
       if (complete) this.#completed.add(call);
@@ -262,7 +261,7 @@ function changed(part, fields) {
   return /** @type {Part} */ (/** @type {any} */ (new PartSnapshot({ ...part, ...fields })));
 }
 
-/** Collects parts as they grow, for views: a part that has changed is a new object, all else is the same one. */
+/** Collects parts as they grow, for views: a changed part is a new object, the others stay the same objects. */
 export class PartList {
   /** @type {readonly Part[]} */
   #parts = [];

@@ -56,8 +56,8 @@ export class Receiver {
   }
 
   /**
-   * Apply a message; true if the value changed. A repeated change is ignored. `Gap` if a message is missing,
-   * `InvalidMessage` if this one is wrong; both leave the value as it is, and a snapshot repairs both.
+   * Apply a message and return true if the value changed. A repeated change is ignored. Throw `Gap` if a message is
+   * missing, `InvalidMessage` if this one is wrong; the value then stays until a snapshot repairs it.
    * @param {any} message
    * @returns {boolean}
    */
@@ -83,7 +83,7 @@ export class Receiver {
     return this.ordered && last !== null && !contains(pointer, last) && !contains(last, pointer);
   }
 
-  /** Return a receiver that stays as this one is now. */
+  /** Return a copy that does not change with this receiver. */
   copy() {
     const copy = Object.assign(new Receiver(), this);
     copy.#patch = new Patch(this.value);
@@ -125,7 +125,7 @@ export class Receiver {
   }
 
   /**
-   * Apply the steps of the next change, all or none; true if the value changed.
+   * Apply all or none of the steps of the next change; return true if the value changed.
    * @param {any[]} steps
    */
   advance(steps) {
@@ -169,7 +169,7 @@ export function isError(error) {
 
 /**
  * Yield the value after each message that changed it. Messages are parsed; a `Response` or a stream of bytes is read
- * as lines or server-sent events. `SourceFailed` has the sender's error; messages that stop before the end are a `Gap`.
+ * as lines or server-sent events. `SourceFailed` has the sender's error. If messages stop before the end, throw `Gap`.
  * @template [T=any]
  * @param {AsyncIterable<any> | Iterable<any> | Response | ReadableStream<Uint8Array> | PromiseLike<Response>} messages
  * @param {{limits?: Partial<typeof LIMITS>}} [options]
@@ -187,7 +187,7 @@ export async function* receive(messages, options) {
 }
 
 /**
- * Yield the elements of a source; of a response or stream its bytes.
+ * Yield the elements of a source, or the bytes of a response or stream.
  * @param {any} source
  * @returns {AsyncGenerator<any, void, undefined>}
  */
