@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Answer:
-    """Pass one as `answer=` to any function that reads a stream, and look at it afterwards.
+    """Pass one as `answer=` to any function that reads a stream, and read it afterwards.
 
     `finish` is how the answer ended: complete, calls, length, filtered, refused, lost or error;
     None before the provider says it, and of plain text. `usage` are the token counts, with the

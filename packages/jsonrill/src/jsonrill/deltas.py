@@ -1,4 +1,4 @@
-"""Operations: what turns one JSON value into another, and their effect on a value.
+"""Operations that turn one JSON value into another: find them, and apply them.
 
     ["set", "/steps/0", {"title": "Book"}]      a member, an element or the root
     ["append", "/steps/0/title", " a flight"]   text at the end of a string
@@ -241,7 +241,7 @@ def _matches(old: list[Any], new: list[Any]) -> list[tuple[int, int]]:
 
 
 def _are_atoms(items: list[Any]) -> bool:
-    """Return whether these are numbers and literals, of which no part can stay as it is."""
+    """Return whether both contain only numbers and literals, which are replaced as a whole."""
     return _ATOMS.issuperset(map(type, items))
 
 
@@ -287,7 +287,7 @@ def _item(container: Any, key: Any) -> Any:
 
 
 def apply_delta(previous: Any, delta: list[Operation], *, limits: Limits = DEFAULT_LIMITS) -> Any:
-    """Return `previous` after the operations of `delta`. What did not change is shared.
+    """Return `previous` after the operations of `delta`. Unchanged values are shared.
 
     `InvalidMessage` if an operation is wrong or does not fit the value.
     """

@@ -108,7 +108,7 @@ class ValueBuilder(Sink):
 
     @property
     def value(self) -> Any:
-        """The value as it is now: the open containers are copied, the rest is shared."""
+        """The current value: the open containers are copied, the rest is shared."""
         if self._frame is None:
             return self.root
         if self._is_stale:
@@ -117,7 +117,7 @@ class ValueBuilder(Sink):
         return self._copy
 
     def _copied(self, start: int) -> Any:
-        """Copy the open containers from frame `start` on, without what is hidden."""
+        """Copy the open containers from frame `start` on, without hidden values."""
         inner: Any = None
         for at in range(min(len(self.frames), self._hidden_from) - 1, start - 1, -1):
             frame = self.frames[at]

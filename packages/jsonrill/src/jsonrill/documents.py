@@ -125,7 +125,7 @@ class Splitter(Stage):
             self._machine.feed(new)
         except JsonrillError as error:
             at = size if error.offset is None else max(error.offset - self._offset, 0)
-            # A number is complete if what follows begins another value.
+            # A number is complete if another value begins after it.
             is_number = getattr(error, "expected", "") == EXPECTED[END]
             if end.offset is not None or (is_number and text[at] in '{["tfn'):
                 self._end = None

@@ -1,4 +1,4 @@
-"""A stage over a source, sync or async, lazily. The only file that knows sync from async.
+"""Run a stage over a sync or async source, lazily. Only this file distinguishes sync and async.
 
 The source is closed when the loop is left early; a source that was read to its end closes itself.
 """
@@ -191,7 +191,7 @@ def _call_first(owners: tuple[Any, ...], *names: str) -> Any:
 
 
 class Pace(Generic[T]):
-    """Emits items at most once in `every` seconds. Items that come sooner are held and merged.
+    """Emits items at most once in `every` seconds. Earlier items are held and merged.
 
     `merge(held, item)` returns one item for both, or None if they cannot be merged: then the held
     one is emitted first. An item for which `is_urgent` is true is emitted at once.
@@ -215,7 +215,7 @@ class Pace(Generic[T]):
         self._held: list[T] = []
 
     def feed(self, item: T) -> list[T]:
-        """Return the items that are emitted now."""
+        """Return the items to emit now."""
         out: list[T] = []
         if self._held:
             merged = self._merge(self._held[0], item)
@@ -229,7 +229,7 @@ class Pace(Generic[T]):
         return out if self._due > monotonic() else out + self.flush()
 
     def flush(self) -> list[T]:
-        """Return the item that is held, due or not."""
+        """Return the held item, even if it is not due."""
         held, self._held = self._held, []
         if held:
             self._due = monotonic() + self._every
@@ -242,7 +242,7 @@ class Pace(Generic[T]):
 
 
 def _pace(items: Generator[Any], pace: Pace[Any]) -> Generator[Any]:
-    """Yield items in their pace. A sync source blocks, so a held item waits for the next one."""
+    """Yield items at their pace. A sync source blocks, so a held item waits for the next one."""
     with closing(items):
         try:
             for item in items:
@@ -254,7 +254,7 @@ def _pace(items: Generator[Any], pace: Pace[Any]) -> Generator[Any]:
 
 
 async def _pace_async(items: AsyncGenerator[Any], pace: Pace[Any]) -> AsyncGenerator[Any]:
-    """Yield items in their pace; a held one when it is due, even if the source stalls."""
+    """Yield items at their pace, and a held item when it is due, even if the source stalls."""
     from asyncio import Queue, create_task, timeout, wait
 
     # Lists of one item; an empty one is the end.

@@ -95,7 +95,7 @@ class JsonrillError(Exception):
 
 
 class InvalidJSON(JsonrillError, ValueError):
-    """No continuation can make this text valid JSON; `expected` is what could have come here.
+    """No continuation can make this text valid JSON; `expected` names the valid continuations.
 
     `fragments` are those that the failing call had found before the error.
     """
@@ -139,7 +139,7 @@ class Truncated(InvalidJSON):
 
 
 def truncated(cut: CutShort, error: InvalidJSON | None = None) -> Truncated:
-    """Return the error of an answer that was cut, where the reader of its text found another."""
+    """Return the error for an answer that was cut, in place of the error of its text."""
     if error is None:
         return Truncated(str(cut), reason=cut.reason, cut=cut)
     message = f"{cut}; {error.problem}" if error.expected else str(cut)
@@ -180,7 +180,7 @@ class FieldNotFound(JsonrillError, LookupError):
 
 
 class FragmentError(JsonrillError):
-    """A fragment does not fit where it was applied, or is not a fragment at all."""
+    """A fragment does not fit the current state, or is not a fragment."""
 
     code = "INVALID_FRAGMENT"
 
@@ -238,7 +238,7 @@ class UnknownEvents(UserWarning):
 
 
 def feedback(error: JsonrillError) -> str:
-    """Return the text that asks the model again: what is wrong, where, and what was good."""
+    """Return a message that asks the model again: the error, its place, and the good part."""
     place = short_path(error.path or ())
     at = "" if not error.path or place in error.problem else f" (at {place})"
     lines = [f"Your answer was not accepted: {error.problem}{at}."]
@@ -273,7 +273,7 @@ def check_names(names: Iterable[str], allowed: Iterable[str]) -> None:
 
 
 def suggestion(name: Any, known: Sequence[str]) -> str:
-    """Return the most similar of the known names as a question, else all of them."""
+    """Return a question with the most similar known name, or a list of all names."""
     from difflib import get_close_matches
 
     closest = get_close_matches(str(name), known, 1, 0.5)
@@ -300,5 +300,5 @@ class Limits:
 
 
 DEFAULT_LIMITS: Final = Limits()
-# No text is that long, and offsets beyond it still fit a machine word when compiled.
+# Longer than any text, but small enough for offsets to fit a machine word when compiled.
 UNLIMITED: Final = 2**60

@@ -182,7 +182,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_double(value: Any) -> bool:
-    """Return whether a reader that has only doubles reads the same number."""
+    """Return whether a reader that has only doubles gets the same number."""
     if type(value) is float:
         return isfinite(value)
     return type(value) is int and _as_double(value) == value
@@ -339,7 +339,7 @@ class Rebuilder(GrowingValue):
     def __init__(self) -> None:
         self._builder = ValueBuilder()
         self._frames = self._builder.frames = []
-        # Whether a key has come whose value has not begun.
+        # Whether the value of the last key has not begun.
         self._has_key = False
         self._is_foreign = False
 

@@ -30,7 +30,7 @@ class Stage:
     rest: Stage | None = None
 
     def open(self, source: Opened) -> None:
-        """Take what is known about the source before its first element."""
+        """Use what is known about the source before its first element."""
 
     def feed(self, piece: Any) -> Iterable[Any]:
         return (piece,)
@@ -48,7 +48,7 @@ class Stage:
 
 
 class Pipe(Stage):
-    """Feeds what one stage returns to the next one."""
+    """Feeds the items of one stage to the next one."""
 
     def __init__(self, first: Stage, second: Stage) -> None:
         self._first, self._second = first, second

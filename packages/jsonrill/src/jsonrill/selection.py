@@ -1,4 +1,4 @@
-"""Text → what is at a path: complete values, or the pieces of a string. Nothing else is kept."""
+"""Text → the complete values, or the pieces of a string, at a path. Nothing else is kept."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BLOCK: Final = 1 << 16
 
 
 class FieldSink(Finder):
-    """Follows a field down a document, and notes why there is nothing."""
+    """Follows a field down a document, and records the reason if there is no value."""
 
     __slots__ = ("_is_in_list", "_wildcard", "found", "other", "place")
 

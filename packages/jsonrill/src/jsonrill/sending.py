@@ -129,14 +129,14 @@ class TextSender(StateSender):
         self._machine = create_machine(self._recorder, options)
 
     def feed(self, text: str | bytes) -> list[Message]:
-        """Return the message for what this piece of text adds."""
+        """Return the message for the changes that this piece of text makes."""
         return [] if self.ended else self._read(self._machine.feed, text)
 
     def flush(self, cut: CutShort | None = None) -> list[Message]:
         return [] if self.ended else self._read(self._machine.flush, cut, is_last=True)
 
     def _read(self, read: Callable[[Any], Any], text: Any, is_last: bool = False) -> list[Message]:
-        """Return the message for what was read and for the end or an error.
+        """Return the message for the last changes, and for the end or an error.
 
         It is one message, so that `merge` can join it with one that is held back.
         """
@@ -158,7 +158,7 @@ def _present(message: Message | None) -> list[Message]:
 
 
 class ValueReceiver(Stage):
-    """Messages → the values after those that changed it. Errors have the last one in `value`.
+    """Messages → the value after each change. Errors have the last value in `value`.
 
     Bytes are lines: each is a message, in an event stream after `data:`.
     """
@@ -166,7 +166,7 @@ class ValueReceiver(Stage):
     def __init__(self, limits: Limits) -> None:
         self._receiver = Receiver(limits=limits)
         self._limit = limits.text
-        # The line that has not ended.
+        # The incomplete last line.
         self._rest = bytearray()
 
     def feed(self, data: Any) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""A provider for tests: a server on loopback that answers as OpenAI or Anthropic would.
+"""A provider for tests: a server on loopback that answers like OpenAI or Anthropic.
 
 `Upstream` is the server. It sends a `FakeAnswer` (this text, reasoning and these `Call`s, in the
 protocol of the request) or a `Script` (these bytes and pauses). For each request there is an
@@ -316,7 +316,7 @@ class Responses(Answered):
 
 
 def _item(block: Block) -> Event:
-    """Return an output item as it is when it is done."""
+    """Return a complete output item."""
     if block.kind == "reasoning":
         summary = [{"type": "summary_text", "text": block.text}]
         return {"type": "reasoning", "id": "rs_1", "summary": summary}
@@ -329,7 +329,7 @@ def _item(block: Block) -> Event:
 
 
 def _emptied(item: Event) -> Event:
-    """Return an item as it is announced, before anything of it has arrived."""
+    """Return an item as the first event announces it, without content."""
     empty: Event = {"arguments": "", "summary": [], "content": [], "status": "in_progress"}
     return {key: empty.get(key, value) for key, value in item.items()}
 
@@ -467,7 +467,7 @@ class Upstream(ThreadingHTTPServer):
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stop listening, end what is still being sent, and raise what a reply function raised."""
+        """Stop listening, end open responses, and raise the exception of a reply function."""
         self.closing.set()
         self.shutdown()
         self._serving.join()
@@ -476,7 +476,7 @@ class Upstream(ThreadingHTTPServer):
             raise self._errors[0]
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignore clients that left: that is not a failure of the server."""
+        """Ignore clients that disconnected: that is not a failure of the server."""
 
     def reply_to(self, exchange: Exchange) -> Script:
         """Record the exchange and return the script of its response."""
@@ -524,7 +524,7 @@ class _Handler(BaseHTTPRequestHandler):
             for step in script.steps:
                 self._wait(selector, 0 if isinstance(step, bytes) else step)
                 if isinstance(step, bytes) and step:
-                    # Counted before it is sent: who has received it must see it in the count.
+                    # Count before sending: a client that has it must see it in the count.
                     exchange.sent += 1
                     self.wfile.write(b"%x\r\n%b\r\n" % (len(step), step))
         if not script.breaks:
@@ -536,7 +536,7 @@ class _Handler(BaseHTTPRequestHandler):
         while not self.server.closing.is_set():
             left = until - time.monotonic()
             if selector.select(min(max(left, 0), 0.05)):
-                break  # the end of the connection: each has one request
+                break  # the client has disconnected: each connection has one request
             if left <= 0:
                 return
         raise ConnectionAbortedError

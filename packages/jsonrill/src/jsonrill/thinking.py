@@ -17,7 +17,7 @@ _MOST_HELD: Final = 100
 
 
 class ThinkTags:
-    """Divides a text into reasoning and answer, however it is cut into pieces."""
+    """Splits a text into reasoning and answer, however it is cut into pieces."""
 
     __slots__ = ("_close", "_held", "is_answer")
 
@@ -55,7 +55,7 @@ class ThinkTags:
         return [Reasoning(text[:end])] if end else []
 
     def flush(self) -> list[Reasoning | Text]:
-        """Return what was held back: the text has ended."""
+        """Return the text that was held back, at the end."""
         held, self._held = self._held, ""
         self.is_answer = True
         make = Text if self._close is None else Reasoning

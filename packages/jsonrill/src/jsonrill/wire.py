@@ -174,13 +174,13 @@ class Sender:
     ) -> None:
         self._numbered = numbered
         self._frozen = frozen
-        # What every receiver has, and the state to compare the next one with.
+        # The state that every receiver has, and the state to compare the next one with.
         self.copy = Receiver()
         self.copy.ordered = ordered
         self._state: Any = ABSENT
 
     def feed(self, state: Any, done: Iterable[str] = ()) -> Message | None:
-        """Return the message for this state, or None if nothing is new.
+        """Return the message for this state, or None if nothing has changed.
 
         `done` are JSON Pointers of values that are final from now on. A state that changes one of
         them is refused with a ValueError, as is one that is not JSON.
@@ -245,7 +245,7 @@ class Sender:
         return _shortest(merged)
 
     def _check_done(self, operations: list[Operation]) -> None:
-        """Refuse operations that change, remove or move something done."""
+        """Refuse operations that change, remove or move a value that was marked as done."""
         old, done = self.copy.value, self.copy.done
         new = apply_delta(old, operations)
         for _, pointer, *_ in operations:
@@ -283,7 +283,7 @@ def _is_error(error: Any) -> bool:
 
 
 def end_marks(error: Exception | Mapping[str, Any] | None) -> list[Operation]:
-    """Return the mark that ends a stream. The details of other exceptions are not for strangers."""
+    """Return the mark that ends a stream. It hides the details of unexpected exceptions."""
     if error is None:
         return [["end"]]
     if isinstance(error, Exception):

@@ -10,7 +10,7 @@ from ..paths import SYNTAX, Pattern, fits, parse_pattern
 
 
 class Entities:
-    """Everything that `entity=` declares: nothing, a name or pattern, several, or name → pattern.
+    """The declarations of `entity=`: none, a name or pattern, several, or name → pattern.
 
     Entities are never nested: everything inside an entity is its data.
     """

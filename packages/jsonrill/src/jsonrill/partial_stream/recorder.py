@@ -1,4 +1,4 @@
-"""One entity while it is being read: its value, and what has changed since its last update.
+"""One entity while it is being read: its value, and the changes since its last update.
 
 The value is built once, by the builder that `values()` uses. Operations (`set`, `append`,
 `remove`, as on the wire) are recorded while events arrive. At most one value that began since the
@@ -212,14 +212,14 @@ class Recorder(ValueBuilder):
     # ---- provisional values ----
 
     def wants_zero(self) -> bool:
-        """Return whether nothing is shown of the next value, or of the string being read."""
+        """Return whether the next value, or the string being read, is hidden."""
         if self._hidden_from == NOTHING_HIDDEN:
             return self.waits
         is_shown = self._provisional is not ABSENT or self._replaced() is not ABSENT
         return self._is_hidden_string() and not is_shown
 
     def offer(self, value: Any) -> None:
-        """Show a value where the next one will be: a number that grows, a zero."""
+        """Show a provisional value, such as a growing number or a zero, in place of the next."""
         if self._is_held() or not (self._hidden_from == NOTHING_HIDDEN or self._is_hidden_string()):
             return
         if self._provisional is ABSENT:

@@ -75,7 +75,7 @@ class EntityFinder(Finder):
 
 
 class Entity:
-    """The entity being read: what it is, where it is, its value and the check of its schema."""
+    """The entity being read: its name, its place, its value and the check of its schema."""
 
     __slots__ = ("check", "depth", "index", "is_typed", "mode", "name", "path", "recorder",
                  "schema")  # fmt: skip
@@ -156,7 +156,7 @@ class PartialStream:
         # The number of entities so far, by name, and the one being read.
         self.counts: dict[str | None, int] = dict.fromkeys(self._entities.names, 0)
         self._entity: Entity | None = None
-        # Whether the rest of a refused entity is passed over.
+        # Whether the rest of a refused entity is skipped.
         self._is_skipping = False
         # Updates for this call, and those for the end.
         self._out: list[Update] = []
