@@ -106,7 +106,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         started, status, size = time.monotonic(), 0, 0
-        # Other bodies than records are read as a whole.
+        # Only bodies of records are read in pieces.
         limit = self._body_bytes if scope["path"].endswith("/events") else OTHER_BYTES
 
         async def receive_body() -> Message:
@@ -149,7 +149,7 @@ class Guard:
         headers = Headers(scope=scope)
         host = headers.get("host", "").lower()
         name = re.sub(r":\d+$", "", host)
-        # Probes send an address, which says nothing about who calls.
+        # Probes send an IP address as the host, which does not identify the caller.
         if not ({"*", host, name} & self._hosts or scope["path"].endswith(PROBES)):
             return problem(421, "HOST", "this server does not answer to that name")
         if scope["method"] not in SAFE and not self._is_ours(headers, host):

@@ -1,4 +1,4 @@
-"""JSON for a JSON Schema, as a model would write it: the same each time, and believable.
+"""Plausible JSON for a JSON Schema, as a model would write it, always the same.
 
 Strings and numbers follow the names of their properties (`recordings/words.json`). A schema that
 needs more than the keywords here is a `NoExample`.

@@ -1,4 +1,4 @@
-"""Records in, the data of events out: a log as its reader wants to see it.
+"""Records in, the data of events out: a log in the format that its reader chooses.
 
 A rendering is a function of the log alone: the same records give the same events in every process.
 That makes a resume exact. There is no I/O and no clock. One record may be large, so a rendering
@@ -69,7 +69,7 @@ class TextSource:
 
     @property
     def problem(self) -> Problem | None:
-        """What is wrong with a provider's answer at its end."""
+        """The error of a provider's answer at its end."""
         if self.answer.failure is not None:
             return {"code": "PROVIDER_ERROR", "message": self.answer.failure}
         return UNKNOWN if self.has_events and not self.answer.recognised else None
@@ -78,7 +78,7 @@ class TextSource:
 class Rendering:
     """The records as they are, one event each."""
 
-    # Whether the last event is CLOSE; streams for others' clients end in their own way.
+    # Whether the last event is CLOSE. Streams for other projects' clients end differently.
     closes = True
 
     def __init__(self, options: Options) -> None: ...
@@ -86,7 +86,7 @@ class Rendering:
     def feed(self, record: Record) -> Steps:
         """Yield the data of the events that a record adds, step by step."""
         is_text = record.input == "text"
-        # Line ends mean nothing between JSON values, and strings have escapes for them.
+        # Between JSON values line ends have no meaning, and in strings they are escaped.
         body = dumps(record.body) if is_text else record.body.replace("\r", " ").replace("\n", " ")
         yield [body]
 
@@ -99,7 +99,7 @@ class Rendering:
         return [dumps({"status": "ERROR", "error": problem})]
 
     def interrupt(self, problem: Problem) -> list[str]:
-        """Return the data of events for a client that takes the end of a response for the end."""
+        """Return the data of events for a client that treats the response's end as the stream's."""
         return []
 
 
@@ -144,7 +144,7 @@ class Text(Rendering):
         yield self._shown(())
 
     def _shown(self, items: Any) -> list[str]:
-        """Return the data for what the stage has returned, and for its error."""
+        """Return the data for the stage's items and its error."""
         data, error = self._encode(items), getattr(self._stage, "error", None)
         return data if error is None else [*data, *self._stop(stream_error(error))]
 
@@ -213,7 +213,7 @@ class Answer(Rendering):
 
 
 class ClientEvents(Updates):
-    """The events of another project's client: of a provider's events, or of updates of text."""
+    """Events for another project's client, from a provider's events or from updates of a text."""
 
     closes = False
 

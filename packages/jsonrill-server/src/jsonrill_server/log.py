@@ -50,11 +50,11 @@ class TooManyLogs(StoreFull):
 
 
 class StoreUnavailable(StoreError):
-    """The store does not answer, or takes no writes."""
+    """The store does not answer, or accepts no writes."""
 
 
 class State(IntEnum):
-    """OPEN: it is being written. ENDING: it has its last record, and `on_end` is to be called."""
+    """OPEN: it may grow. ENDING: it has its last record, but `on_end` has not returned yet."""
 
     OPEN = 0
     ENDING = 1
@@ -63,13 +63,13 @@ class State(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What a store knows about a log besides its records."""
+    """The state of a log in a store, without its records."""
 
-    log: str  # random: another log under the same key has another one
+    log: str  # random, so that it differs from other logs under the same key
     epoch: int
     last: int  # the number of the last record
     state: int
-    left: float  # the seconds that the writer's lease has left
+    left: float  # seconds until the writer's lease expires
     size: int  # in bytes
     meta: str
 
@@ -138,7 +138,7 @@ class Store(ABC):
 
     # Seconds between two writes of a run: cheap stores need not wait.
     write_every = 0.025
-    # What to do about a store in another format.
+    # The remedy for a store in another format, for its error message.
     remedy = ""
 
     def __init__(self) -> None:
@@ -156,7 +156,7 @@ class Store(ABC):
         await self.disconnect()
 
     async def _listen(self) -> None:
-        """Wake the listeners here of logs that any process has changed."""
+        """Wake the listeners in this process when any process changes a log."""
         while True:
             try:
                 await self.hear()
@@ -166,7 +166,7 @@ class Store(ABC):
             await asyncio.sleep(1.0)
 
     async def create(self, key: str, new: NewLog, lease: float) -> Head | None:
-        """Create a log and become its writer; None if there is one. Repeated, return the same."""
+        """Create a log and become its writer; None if it exists. Repeating it changes nothing."""
         head = await self.try_create(key, new, lease)
         if head is None:
             head, _ = await self.read(key, 0, 0)
@@ -214,7 +214,7 @@ class Store(ABC):
 
     @abstractmethod
     async def connect(self) -> int:
-        """Connect, and prepare a store that is new; return the version of its format."""
+        """Connect, set up a new store, and return the version of its format."""
 
     @abstractmethod
     async def disconnect(self) -> None: ...
@@ -276,7 +276,7 @@ class Signals:
 
 
 async def retry(call: Callable[[], Awaitable[T]], seconds: float) -> T:
-    """Call a store; retry for this many seconds while it is unavailable or full."""
+    """Call a store, and retry for this many seconds while it is unavailable or full."""
     clock = asyncio.get_running_loop().time
     until = clock() + seconds
     while True:
@@ -311,7 +311,7 @@ async def cancel(*tasks: asyncio.Task[Any] | None) -> None:
             task.exception()  # retrieved, so that asyncio does not log it
 
 
-# The modules of stores whose URLs begin otherwise.
+# The store modules whose names are not the URL's scheme.
 MODULES: Final = {"rediss": "redis", "unix": "redis", "postgresql": "postgres"}
 # Drivers quote what they cannot parse, which may be part of a password. So a URL must be
 # unambiguous: an @ ends the password, and is escaped elsewhere.

@@ -45,7 +45,7 @@ class BadOption(ValueError):
 
 
 class Choices(TypedDict, total=False):
-    """What a reader may choose."""
+    """The options that a reader may choose."""
 
     format: Format
     mode: Mode | dict[str, Mode]

@@ -69,7 +69,7 @@ class Writer:
             self.head = await retry(write, self.hold)
 
     async def finish(self, end: End, state: State) -> None:
-        """Write the end. Where records were lost, only a new epoch may follow what is left."""
+        """Write the end. If records were lost, a new epoch has to follow the remaining ones."""
         try:
             await self.append([to_bytes(end)], state)
         except Lost:
@@ -119,11 +119,11 @@ class Production:
             await cancel(self._reading)
         if self._stopped is not None:
             return self._stopped
-        # Something that the source waited for may have been cancelled.
+        # Someone may have cancelled an awaitable of the source.
         return FAILED if self._reading.cancelled() else self._reading.result()
 
     def stop(self, end: End) -> None:
-        """Close the source; what came is still written, and then this end."""
+        """Close the source. Its records so far are still written, and then this end."""
         if not self._reading.done():
             self._stopped = end
             self._reading.cancel()

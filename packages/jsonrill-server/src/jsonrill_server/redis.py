@@ -197,7 +197,7 @@ class RedisStore(Store):
         async with self._listener.pubsub() as link:
             await link.subscribe("jsonrill:changed")
             pings = 0
-            while pings < 2:  # after that, the server has stopped answering
+            while pings < 2:  # two pings without an answer: the server is gone
                 message = await link.get_message(timeout=5.0)
                 if message is None:
                     pings += 1
@@ -205,7 +205,7 @@ class RedisStore(Store):
                     continue
                 pings = 0
                 if message["type"] == "subscribe":
-                    self.signals.wake_all()  # listeners read what they missed
+                    self.signals.wake_all()  # listeners may have missed changes
                 elif message["type"] == "message":
                     self.signals.wake(message["data"].decode())
 

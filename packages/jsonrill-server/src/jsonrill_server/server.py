@@ -1,4 +1,4 @@
-"""The server: HTTP around `Runs`. A stream is a log whose records come in requests.
+"""The server: HTTP around `Runs`. A stream is a log whose records arrive in requests.
 
 A log's name begins with the stream's owner, so a token gives access to its owner's streams only.
 """
@@ -70,7 +70,7 @@ class Ending(BaseModel):
 
 
 class Choice(BaseModel):
-    """What a reader may choose."""
+    """The options that a reader may choose."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -95,7 +95,7 @@ class Server:
 
 
 class Stream:
-    """The stream that a request names, of the owner of its token."""
+    """The stream that a request names; it belongs to the owner of the request's token."""
 
     def __init__(self, request: Request, id: str) -> None:
         server: Server = request.app.state.server
@@ -202,7 +202,7 @@ async def create_stream(request: Request, options: OptionsOf = None) -> Response
 
 @router.put("/v1/streams/{id}", status_code=201)
 async def put_stream(stream: StreamOf, options: OptionsOf = None) -> Response:
-    """Create a stream with an id of your own; the same request again changes nothing."""
+    """Create a stream with your own id. Repeating the request changes nothing."""
     return await stream.create(options or {})
 
 
@@ -227,7 +227,7 @@ async def append_records(
     producer_seq: Annotated[int | None, Header(ge=0, lt=10**9)] = None,
     content_length: Annotated[int | None, Header(include_in_schema=False)] = None,
 ) -> Response:
-    """Append records. With `Producer-Seq: n` they come after record n, or are there already."""
+    """Append records. With `Producer-Seq: n` append them after record n, unless that was done."""
     settings = stream.server.settings
     writer, options = await stream.writer()
     media = media_type(request.headers.get("content-type", ""))
@@ -253,7 +253,7 @@ async def _batches(request: Request, intake: Intake) -> AsyncIterator[list[Recor
 
 @router.post("/v1/streams/{id}/close")
 async def close_stream(stream: StreamOf, ending: Ending | None = None) -> Response:
-    """End a stream: it is complete, or failed with an error. Repeated, it changes nothing."""
+    """End a stream, as complete or with an error. Repeating the request changes nothing."""
     ending = ending or Ending()
     head, _ = await stream.find()
     if not head.closed:
@@ -310,7 +310,7 @@ async def live() -> Response:
 
 @router.get("/readyz")
 async def ready(request: Request) -> Response:
-    """Check that the store takes writes, and the server is not about to stop."""
+    """Check that the store accepts writes and that the server is not stopping."""
     runs: Runs = request.app.state.server.runs
     if runs.is_stopping:
         raise Problem(503, "STOPPING", "the server is about to stop")

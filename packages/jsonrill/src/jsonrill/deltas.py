@@ -241,7 +241,7 @@ def _matches(old: list[Any], new: list[Any]) -> list[tuple[int, int]]:
 
 
 def _are_atoms(items: list[Any]) -> bool:
-    """Return whether both contain only numbers and literals, which are replaced as a whole."""
+    """Return whether all items are numbers and literals, which can only be replaced."""
     return _ATOMS.issuperset(map(type, items))
 
 
