@@ -42,7 +42,7 @@ const METHODS = ["then", "getReader", Symbol.asyncIterator, Symbol.iterator];
 const SHOWN = 500;
 
 /**
- * Throw a TypeError at once for what is not a source.
+ * Throw a TypeError at once for an unsupported source.
  * @param {any} source
  */
 export function checkSource(source) {
@@ -76,7 +76,7 @@ function isBlob(source) {
 }
 
 /**
- * Run `stage` over a source; yields what it returns.
+ * Run `stage` over a source and yield its items.
  * @param {Source} source
  * @param {Stage} stage
  * @param {DriveOptions} [options]
@@ -101,11 +101,11 @@ class Driver {
   #elements = null;
   #hasOpened = false;
   #isPulling = false;
-  /** Nothing more is read. */
+  /** True if nothing more is read. */
   #isOver = false;
   /** What the last step throws. @type {{error: unknown} | null} */
   #failure = null;
-  // What the stage returned, and how much of it was yielded.
+  // The items of the stage, and how many of them were yielded.
   /** @type {any[]} */
   #items = [];
   #at = 0;
@@ -157,7 +157,7 @@ class Driver {
     throw error;
   }
 
-  /** Give waiting callers what there is, then read on. */
+  /** Give the available items to waiting callers, then continue to read. */
   #serve() {
     while (this.#waiting.length !== 0) {
       if (this.#at < this.#items.length && this.#isDue(this.#items[this.#at])) {

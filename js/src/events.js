@@ -1,5 +1,5 @@
 /**
- * What reads a provider's stream: `content` its text, `toolCalls` its calls, `parts` all of it.
+ * Read a provider's stream: `content` yields its text, `toolCalls` its calls, `parts` everything.
  *
  * The source is an SDK's stream, its events, a response with server-sent events or JSON lines, or the events
  * of a jsonrill server (`openEvents`).
@@ -215,7 +215,7 @@ export function toolCalls(source, { calls, signal, provider, sse, ...options } =
 
 /**
  * Yield the parts of an answer as they grow: text, reasoning, calls and results, in order. Each is a snapshot;
- * `complete` is true once for each part. An error of the provider is thrown at the end.
+ * `complete` is true at most once for each part. An error of the provider is thrown at the end.
  * @param {Source} source
  * @param {PartsOptions & EventOptions} [options]
  * @returns {AsyncGenerator<Part, void, undefined>}

@@ -28,7 +28,7 @@ const EMPTY = { StartObject: {}, StartArray: [], StartString: "" };
  * document order. `numbered: false` leaves the numbers out, for transports that lose nothing.
  */
 export class Sender {
-  // What every receiver has.
+  // The state that every receiver has.
   #copy = new Receiver();
   #numbered;
   #copies;

@@ -38,7 +38,7 @@ import { Selection, StringSink } from "./selection.js";
  * @typedef {{readonly openPath: Path | null, readonly isComplete: (path?: Path | string) => boolean}} Progress
  */
 /**
- * `value` is what is known so far; once `complete` it is a `T`.
+ * `value` is the value so far; once `complete` it is a `T`.
  * @template T
  * @typedef {Progress & ({readonly complete: true, readonly value: T}
  *   | {readonly complete: false, readonly value: DeepPartial<T>})} State
@@ -115,7 +115,7 @@ function notText(fact) {
 }
 
 /**
- * Say what a text is instead of JSON, if it is wrong from its beginning.
+ * Describe a text that is not JSON from its beginning.
  * @param {unknown} error
  * @param {string} head
  */
@@ -318,7 +318,7 @@ async function* validatedEach(items, schema) {
 }
 
 /**
- * Yield the fragments of a text, each as soon as it is certain.
+ * Yield the fragments of a text, each as soon as it is known.
  * @param {Source} source
  * @param {TextOptions} [options]
  * @returns {AsyncGenerator<Fragment, void, undefined>}

@@ -34,7 +34,7 @@ def _asked_for(name: str) -> bool:
 
 # `make hard` sets this.
 HARDER = _asked_for("TEST_HARDER")
-# The part of a property's examples that is tried: some in `make test`, fewer in `make quick`.
+# The share of a property's examples to try: some in `make test`, fewer in `make quick`.
 TIMES = 20.0 if HARDER else 0.05 if _asked_for("TEST_QUICK") else 0.17
 # How many times longer than documented something may take on a busy machine; not in `make hard`.
 SLACK = 1 if HARDER else 12
@@ -66,7 +66,7 @@ def examples(count: int) -> settings:
 
 
 def tries(count: int) -> int:
-    """Return how many of `count` examples this run tries; `make hard` tries more than that."""
+    """Return the number of examples to try out of `count`; `make hard` tries more."""
     return max(1, round(count * TIMES))
 
 
@@ -87,13 +87,13 @@ def by_threes(text: AnyStr) -> list[AnyStr]:
 
 
 def at(places: list[int], text: AnyStr) -> list[AnyStr]:
-    """Cut at these places; the same place twice makes an empty piece."""
+    """Cut at these offsets. A repeated offset makes an empty piece."""
     edges = [0, *sorted(places), len(text)]
     return [text[start:end] for start, end in zip(edges, edges[1:], strict=False)]
 
 
 def at_random(text: AnyStr, seed: int = 0) -> list[AnyStr]:
-    """Cut at about every fourth place, at some twice; the seed and the text decide where."""
+    """Cut at about every fourth offset, at some twice, chosen by the seed and the text."""
     chance = random.Random(f"{seed} {text!r}")
     return at([chance.randint(0, len(text)) for _ in range(len(text) // 4)], text)
 
@@ -105,7 +105,7 @@ def cuttings(text: AnyStr) -> Iterator[list[AnyStr]]:
 
 
 def pieces(text: AnyStr) -> st.SearchStrategy[list[AnyStr]]:
-    """Return a strategy for any cutting of this text, which shrinks towards the whole."""
+    """Return a strategy for every cutting of this text, which shrinks towards the uncut text."""
     places = st.lists(st.integers(0, len(text)), max_size=max(4, len(text) // 2))
     return places.map(lambda cuts: at(cuts, text))
 

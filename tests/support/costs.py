@@ -37,7 +37,7 @@ def seconds(work: Work) -> float:
 
 
 def assert_below(bound: float, small: Callable[[], float], large: Callable[[], float]) -> None:
-    """Fail if the least of `large` stays above `bound` times the least of `small`.
+    """Fail if the minimum of `large` stays above `bound` times the minimum of `small`.
 
     A busy machine makes measurements longer, never shorter: the least of several is the cost.
     """

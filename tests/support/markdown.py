@@ -1,4 +1,4 @@
-"""Markdown pages as the tests see them: blocks, headings, links, and the tutorial as steps."""
+"""Read Markdown pages for tests: blocks, headings, links, and the steps of the tutorial."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Block(NamedTuple):
 
     @property
     def is_session(self) -> bool:
-        """Whether it shows an interactive session, what Python answers included."""
+        """True for an interactive session, which includes Python's answers."""
         return self.language == "pycon" or self.text.lstrip().startswith(">>>")
 
 
@@ -102,7 +102,7 @@ def anchors(page: Page) -> set[str]:
 
 
 def broken(target: str, file: Path) -> str | None:
-    """Return what is wrong with a link in `file`, or None."""
+    """Return the problem of a link in `file`, or None."""
     name, _, anchor = target.partition("#")
     there = file.parent / name if name else file
     if not there.exists():
@@ -119,7 +119,7 @@ def compiled(source: str, where: str, line: int) -> Any:
 
 
 def run_script(block: Block, where: str, names: dict[str, Any]) -> str:
-    """Run a block and return what it prints."""
+    """Run a block and return its output."""
     code = compiled(block.text, where, block.line)
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         result = eval(code, names)
@@ -132,7 +132,7 @@ TUTORIAL = ROOT / "docs" / "tutorial"
 
 
 class Step(NamedTuple):
-    """A file to write (`file` and its `text`), or a command (`text`) and what it prints."""
+    """A file to write (`file` and its `text`), or a command (`text`) and its output."""
 
     where: str
     text: str

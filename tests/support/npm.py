@@ -1,4 +1,4 @@
-"""What tests need from npm, and our own package: once, in build/, which `make clean` removes."""
+"""Install npm packages for tests, and pack our own, once in build/ (`make clean` removes it)."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def installed(source: Path, name: str) -> Path:
 
 
 def packed() -> Path:
-    """Return our package as it would be published; it is made again only if a file has changed."""
+    """Return our package as it would be published; pack it again only if a file has changed."""
     installed(TOOLS, "npm")
     npm = need_command("npm")
     sources = [SCRIPT, LIBRARY / "__init__.py"]

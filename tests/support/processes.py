@@ -20,7 +20,7 @@ from support import PYTHONPATH, SLACK
 
 
 def free_port() -> int:
-    """Return a loopback port that nobody listens on."""
+    """Return a free loopback port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -66,7 +66,7 @@ class Server:
         line = self.process.stdout.readline()
         assert line.startswith("jsonrill listens on "), self.log()
         self.url = line.split()[-1]
-        # Started again, it takes the same port.
+        # A restart uses the same port.
         self.settings["port"] = urlsplit(self.url).port
         return self
 
@@ -145,7 +145,7 @@ class Events:
             await self.writer.wait_closed()
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """Yield the body in pieces. A connection that breaks off is a ConnectionError."""
+        """Yield the body in pieces; raise ConnectionError if the connection breaks."""
         if "content-length" in self.answer:
             yield await self.reader.readexactly(int(self.answer["content-length"]))
             return
@@ -162,7 +162,7 @@ class Events:
             yield data[:-2]
 
     async def __aiter__(self) -> AsyncIterator[SSEEvent]:
-        """Yield the events; a later loop continues where this one was left."""
+        """Yield the events; a later loop continues after the last one."""
         while self._decoded:
             yield self._decoded.popleft()
         async for chunk in self.chunks():

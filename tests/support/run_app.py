@@ -22,7 +22,7 @@ from jsonrill_server import Run, Runs, StoreUnavailable
 
 
 def events(key: str, count: int) -> list[Any]:
-    """Return what a run logs: pieces of text, or for every third run a provider's events."""
+    """Return the records of a run: pieces of text, or a provider's events in every third run."""
     number = int(key.rpartition("-")[2])
     if number % 3 == 2:
         return [_chunk(at, count) for at in range(count)]
@@ -55,7 +55,7 @@ async def paced(key: str, count: int, pause: float, first: int = 0) -> AsyncIter
 
 
 def count(run: Run) -> AsyncIterator[Any]:
-    """Return what follows the records that are logged."""
+    """Return the records after those that are logged."""
     _, size, pause, _ = run.key.split("-")
     return paced(run.key, int(size), float(pause), len(run.events))
 
@@ -70,7 +70,7 @@ runs = Runs(
 
 
 async def start(request: Request) -> Response:
-    """Start a run whose key says what it counts: run-COUNT-PAUSE-NUMBER."""
+    """Start a run whose key describes it: run-COUNT-PAUSE-NUMBER."""
     key = request.path_params["key"]
     _, size, pause, _ = key.split("-")
     source: Any = "count"

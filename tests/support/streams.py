@@ -1,4 +1,4 @@
-"""Sources of every kind, all that a stream yields, and streams of updates."""
+"""Sources of every kind, the collected items of a stream, and streams of updates."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ export class Ending {
   #grow(statement) {
     const { choice = 0 } = statement;
     const ended = (this.#choices.get(choice) ?? null) !== null;
-    // An agent's next response, which nothing else begins.
+    // The next response of an agent, which no event begins.
     if (ended && (statement.text || statement.kind !== "call")) for (const state of this.#all()) state.delete(choice);
     if (!this.#choices.has(choice)) this.#choices.set(choice, null);
     if (statement.kind === "call") {

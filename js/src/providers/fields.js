@@ -1,5 +1,5 @@
 /**
- * What the providers' modules share: reading fields of events, and statements they make alike.
+ * Helpers for the providers' modules: read fields of events, and make common statements.
  *
  * An event may hold anything. A field of another type than expected counts as absent, so that an odd event never
  * throws.
@@ -12,7 +12,7 @@ import { REASONS, WORDS } from "./finish.js";
 /** @typedef {{[field: string]: any}} Fields */
 
 /**
- * Return the first field that is there: many have a name in camelCase and in snake_case.
+ * Return the first field that exists: many have a name in camelCase and in snake_case.
  * @param {any} holder
  * @param {...string} names
  */

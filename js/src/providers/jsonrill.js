@@ -35,7 +35,7 @@ const UPDATES = ["tools_call_update", "tool_call_update"];
 const RESULTS = ["tool_result", "tool_call_result"];
 const KINDS = [...UPDATES, ...RESULTS, "tools_aggregate"];
 const ENDED = ["complete", "error", "truncated"];
-// The public server puts another time into the message's id with each chunk.
+// The timestamp in a message's id, which the public server changes with each chunk.
 const TIME = /-[0-9A-F]{15}(?=-)/g;
 
 /** @param {Fields} event */

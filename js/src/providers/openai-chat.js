@@ -61,7 +61,7 @@ export function translation() {
 }
 
 /**
- * True for a chunk with which no response begins: more of a call, a later call, or an end.
+ * Return whether this chunk cannot begin a response, because it continues or ends one.
  * @param {Fields} event
  */
 function continues(event) {

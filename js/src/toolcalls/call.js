@@ -29,7 +29,7 @@ import { assign } from "./paths.js";
  */
 /** New argument text; "" if something else is new, null if nothing is. @typedef {string | null} News */
 /**
- * What every snapshot of a call has. `raw` is the argument text as received. `encoding` "text": the arguments are
+ * The fields of every snapshot of a call. `raw` is the argument text as received. `encoding` "text": the arguments are
  * free text, not JSON. `hosted`: the provider runs the tool itself. `answered`: there is a `result`, which may be
  * null. `completeArgs`: the arguments are a complete value. `openPath` and `isComplete(path)` tell what of them
  * is complete.
@@ -40,7 +40,7 @@ import { assign } from "./paths.js";
  *   readonly openPath: Path | null, readonly isComplete: (path?: Path | string) => boolean}} AnyCall
  */
 /**
- * A call as it was at one moment; it does not change. `args` are the arguments as far as they are known.
+ * An immutable snapshot of a call. `args` are the arguments as far as they are known.
  * @template {string} [N=string]
  * @template [A=any]
  * @typedef {AnyCall<N> & ({readonly status: "complete", readonly args: A, readonly error: null}
@@ -123,7 +123,7 @@ export class Call {
     return this.isPlaceholder ? {} : (this.#assigned ?? this.#reader?.value);
   }
 
-  /** The path of the value that still grows, or was cut off. */
+  /** The path of the value that is growing or was cut off. */
   get openPath() {
     if (this.#final !== null) return this.#final.openPath;
     if (this.encoding === "text") return [];
@@ -161,7 +161,7 @@ export class Call {
     return /** @type {any} */ (new CallSnapshot(this));
   }
 
-  // ---- what statements bring ----
+  // ---- statements ----
 
   /**
    * Add the arguments of a delta, which come as text, values or fragments.
@@ -249,7 +249,7 @@ export class Call {
     this.#freeze(value ?? (free ? raw : isKnown ? this.args : isBlank(raw) ? {} : undefined), null);
   }
 
-  // ---- text, and what becomes text ----
+  // ---- text, and values that are written as text ----
 
   /**
    * Add argument text; null if it is not taken.
@@ -298,7 +298,7 @@ export class Call {
     return null;
   }
 
-  // ---- what another jsonrill sent ----
+  // ---- calls that another jsonrill sends ----
 
   /**
    * Apply the fragments of a sender, or parse the text, and follow the sender's verdict.
@@ -480,7 +480,7 @@ export class Call {
   }
 }
 
-/** A call as it was at one moment. Its arguments are copied when they are read, or parsed again if it has grown since. */
+/** An immutable snapshot of a call. Its arguments are copied when they are read, or parsed again if it has grown since. */
 class CallSnapshot {
   #call;
   /** @type {{value: any} | null} */
@@ -513,7 +513,7 @@ class CallSnapshot {
 }
 
 /**
- * Return the value of a text that has ended, and what is wrong with it.
+ * Return the value of a complete text, and its error if it has one.
  * @param {string} text
  */
 function readText(text) {
@@ -545,7 +545,7 @@ function problem(code, message) {
 }
 
 /**
- * Return what is wrong with the text that `work` reads; null if nothing is.
+ * Return the error of the text that `work` reads, or null.
  * @param {() => void} work
  * @returns {Problem | null}
  */

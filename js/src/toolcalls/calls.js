@@ -16,7 +16,7 @@ import { Identity } from "./identity.js";
 /** @import { ToolCall } from "./call.js" */
 /** @import { Scope } from "./identity.js" */
 /**
- * What one event changed in one call: new argument text (null: none), or a result.
+ * A change of one call by one event: new argument text (null: none), or a result.
  * @typedef {{call: Call, text: string | null, isResult: boolean}} CallUpdate
  */
 /**

@@ -22,7 +22,7 @@
 
 /** @typedef {import("../providers/statements.js").CallDelta} CallDelta */
 /**
- * What identity sees of a call. `ownId`: the id is the provider's own and will not change. `raw`: the
+ * The fields of a call that identity uses. `ownId`: the id is the provider's own and will not change. `raw`: the
  * argument text. `argsEnded`: the arguments are a complete JSON value, right or wrong.
  * `settled`: complete or truncated, or its response has ended.
  * @typedef {{id: string, ids: string[], ownId: boolean, index: number | null, name: string | null,

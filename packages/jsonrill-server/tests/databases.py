@@ -23,8 +23,8 @@ import psycopg
 from support import SLACK, need_command
 from support.processes import free_port
 
-# What survives a kill. With `everysec`, Redis acknowledges writes that it holds back from a file
-# whose disk is slow, for up to two seconds.
+# Data must survive a kill. With `everysec`, Redis acknowledges writes that it holds back from a
+# slow disk for up to two seconds.
 SYNCED = {"--appendfsync": "always"}
 # Memory that varies with the traffic and is not data.
 BUFFERS = ("mem_clients_normal", "mem_aof_buffer")

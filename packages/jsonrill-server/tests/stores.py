@@ -16,7 +16,7 @@ SERVED = tuple(kind for kind in KINDS if kind not in ("memory", "sqlite"))
 
 
 class StoreServer(Protocol):
-    """The server of a store, as tests see it."""
+    """The interface of a store's server for tests."""
 
     name: str
 
@@ -24,7 +24,7 @@ class StoreServer(Protocol):
     def url(self) -> str: ...
     def start(self) -> None: ...
     def end(self, how: int = ...) -> None:
-        """End it with a signal, by default SIGTERM."""
+        """End the server with a signal, by default SIGTERM."""
 
     def send(self, how: int) -> None:
         """Send a signal to all its processes: SIGSTOP, SIGCONT."""

@@ -1,4 +1,4 @@
-"""`Runs` in one process or two: what is logged, who reads it, how it ends."""
+"""`Runs` in one process or two: their logs, their readers and their ends."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def url(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path}/runs.db"
 
 
-# ---- what is logged ----
+# ---- logs ----
 
 
 class Point(BaseModel):
@@ -297,7 +297,7 @@ async def test_readers_of_one_run_share_its_rendering(monkeypatch: pytest.Monkey
 
 @sync
 async def test_a_slow_reader_reads_the_log_at_its_own_pace() -> None:
-    """It falls far behind the writer, and still gets everything."""
+    # The reader falls far behind the writer and still gets every event.
     pieces = ["x" * 100_000 for _ in range(40)]
     async with Runs() as runs:
         await runs.start("k", pieces)

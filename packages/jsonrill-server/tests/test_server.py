@@ -318,7 +318,7 @@ async def test_a_schema_of_the_creator_is_checked_for_readers(http: Http) -> Non
     assert (error["code"], error["path"]) == ("INVALID_SCHEMA", "root.n")
 
 
-# ---- what is refused ----
+# ---- refused requests ----
 
 BAD_OPTIONS: list[tuple[Any, int]] = [
     ({"nope": 1}, 422),

@@ -1,4 +1,4 @@
-"""P10 in simulated time: every reader gets each event once, in order, and an end that is true.
+"""P10 in simulated time: every reader gets each event once, in order, and the true end.
 
 A schedule is a number; `python -m simulation NUMBER` repeats it.
 """

@@ -1,4 +1,4 @@
-"""What every store does: the same tests for memory, SQLite, Redis and PostgreSQL."""
+"""The same tests for every store: memory, SQLite, Redis and PostgreSQL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Streams as the providers send them, built from calls and from an order of their pieces.
+"""Build streams as the providers send them, from calls and an order of their pieces.
 
 A script is a list of (which call, piece of its argument text). Every builder turns a script into
 that provider's events: starts before a call's first piece, ends after its last one. Three calls
@@ -22,7 +22,7 @@ Script = list[tuple[int, str]]
 
 
 class Made(NamedTuple):
-    """A call as the model meant it."""
+    """The call that the stream contains."""
 
     id: str
     name: str
@@ -30,7 +30,7 @@ class Made(NamedTuple):
 
 
 def in_a_row(calls: list[Made], size: int = 6) -> Script:
-    """Return one call after the other, in pieces of this size."""
+    """Return the calls one after another, in pieces of this size."""
     return [
         (number, call.text[at : at + size])
         for number, call in enumerate(calls)
@@ -460,7 +460,7 @@ STREAMS = {name: build(THREE, shuffled(THREE, 5)) for name, build in BUILDERS.it
 
 
 def mutate(event: Any, chance: random.Random, junk: Any) -> Any:
-    """Return an event with one place replaced, removed or put under another key."""
+    """Return an event in which one value is replaced, removed or put under another key."""
     if isinstance(event, dict) and event and chance.random() < 0.8:
         key = chance.choice(sorted(event))
         copied = dict(event)
@@ -478,7 +478,7 @@ def mutate(event: Any, chance: random.Random, junk: Any) -> Any:
     return junk
 
 
-# Of the recorded cases: those that say something beside their calls, and those without an end.
+# The recorded cases with text in addition to their calls, and those without an end.
 LOOKING = ("anthropic_fine_grained_truncated", "anthropic_messages")
 ENDLESS = (
     *("ag_ui_chunks", "gemini_interactions_api", "gemini_vertex_partial_args"),
@@ -487,7 +487,7 @@ ENDLESS = (
 
 
 class Answer(NamedTuple):
-    """A stream and what it says: `text` of choice 0, `calls` as (name, args, status), its end."""
+    """A stream and its content: `text` of choice 0, `calls` as (name, args, status), its end."""
 
     events: list[Event]
     text: str = ""
