@@ -345,7 +345,7 @@ class Patch:
                 raise InvalidMessage(f"{operation!r:.80} is not an operation, or does not fit")
 
     def checked(self, value: Any, depth: int = 0) -> Any:
-        """Return a copy of a value inside `depth` containers; refuse what is not JSON."""
+        """Return a copy of a value inside `depth` containers; refuse values that are not JSON."""
         try:
             return plain(value, self._limits, depth)
         except (TypeError, ValueError) as error:

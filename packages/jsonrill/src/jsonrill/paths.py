@@ -203,7 +203,7 @@ def is_complete(value: Any, path: Path | str, growing: Path | None) -> bool:
 
 
 def complete_paths(value: Any) -> list[Path]:
-    """Return the paths of all values in a complete one, each after what is in it."""
+    """Return the paths of all values in a complete one, each after the paths inside it."""
     paths: list[Path] = []
     todo: list[tuple[Path, Any, bool]] = [((), value, False)]
     while todo:

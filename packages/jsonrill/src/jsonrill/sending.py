@@ -117,7 +117,7 @@ class StateSender(Stage):
 
 
 class TextSender(StateSender):
-    """Pieces of JSON text → messages, at constant cost per piece: the parser knows what is new.
+    """Pieces of JSON text → messages, at constant cost per piece: the parser knows the changes.
 
     A bad text ends in an error message, and nothing is raised.
     """

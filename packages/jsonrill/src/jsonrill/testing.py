@@ -34,7 +34,7 @@ EVENT_STREAM: Final = {"content-type": "text/event-stream"}
 JSON: Final = {"content-type": "application/json"}
 
 
-# ---- what is sent ----
+# ---- responses ----
 
 
 # Bytes are sent, and a number is a pause in seconds.
@@ -375,7 +375,7 @@ class Messages(Answered):
 
 
 _SIGNATURE: Final = "c2lnbmVk"
-# Kind of a block → the type of its deltas, their field, and what is empty at the start.
+# Kind of a block → the type of its deltas, their field, and its empty fields at the start.
 _DELTAS: Final[dict[str, tuple[str, str, Event]]] = {
     "reasoning": ("thinking_delta", "thinking", {"thinking": "", "signature": ""}),
     "text": ("text_delta", "text", {"text": ""}),

@@ -125,7 +125,7 @@ class Chunker:
         return {} if self._is_closed else {path: to_value(v) for path, v in self._stack.held()}
 
     def _write(self, tree: Tree) -> str:
-        """Write what is new. Nothing changes before the snapshot is known to be acceptable."""
+        """Write the new text. Nothing changes until the snapshot is known to be acceptable."""
         comparison = self._stack.compare(tree)
         revised = [pair for pair in comparison.revised if not self._is_noted(pair[0].path)]
         if revised and not self._keep:

@@ -29,7 +29,7 @@ Key = Any  # a str in an object, an int in an array
 
 
 class Options(NamedTuple):
-    """The options that decide what is written when."""
+    """The options that decide when a value is written."""
 
     eager: bool
     has_blanks: bool  # nulls are placeholders
@@ -103,7 +103,7 @@ def _choose_new(changes: Changes, value: Tree, options: Options) -> Key | None:
     """Choose the new member to open."""
     new = sorted(changes.new)
     if len(new) == 1:
-        # Typed sources show null for what has not begun, but an empty array for a list.
+        # Typed sources have null for a value that has not begun, but an empty array for a list.
         candidates = [key for key in new if not (changes.blanks and is_empty(value[key]))]
     else:
         candidates = [key for key in new if type(value[key]) is bytes]
@@ -175,7 +175,7 @@ class Leaf:
         self.is_frozen = False  # keep what is written, whatever later snapshots show
 
     def fits(self, value: Tree) -> bool:
-        """Return True if the value begins with what is written."""
+        """Return True if the value begins with the written text."""
         return type(value) is type(self.written) and value.startswith(self.written)
 
     def grow(self, value: Tree) -> str:
@@ -257,7 +257,7 @@ class Frame:
         return range(len(self.written) + (self.open is not None), end)
 
     def compare(self, value: Tree, options: Options) -> Changes:
-        """Compare a value with what is held."""
+        """Compare a value with the held one."""
         changes = Changes()
         held = self.held
         for key in self.unwritten(value, options):
@@ -286,7 +286,7 @@ class Frame:
         self.grown = set(changes.grown)
 
     def write(self, choice: Choice, changes: Changes, value: Tree) -> str:
-        """Write what was chosen, up to the value that is opened."""
+        """Write the chosen values, up to the one that is opened."""
         self.hold(changes, value)
         out: list[str] = []
         for key in choice.complete:
@@ -393,7 +393,7 @@ class Stack:
         self._lost = -1  # the level at which the last snapshot lacked something that is written
 
     def compare(self, tree: Tree) -> Comparison:
-        """Compare a snapshot with all that is open."""
+        """Compare a snapshot with the open containers."""
         comparison = Comparison()
         value: Tree = [tree]
         for level, frame in enumerate(self._frames):

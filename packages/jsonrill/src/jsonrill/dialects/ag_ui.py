@@ -24,7 +24,7 @@ class AGUI(Dialect):
     ) -> None:
         super().__init__(**options)
         self._initial = state
-        # The calls that are not complete, with what is wrong.
+        # The calls that are not complete, with their problems.
         self._broken: dict[str, str] = {}
         self._run = {"threadId": thread or "thread", "runId": run or "run"}
 

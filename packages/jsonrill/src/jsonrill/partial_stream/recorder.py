@@ -333,7 +333,7 @@ class Recorder(ValueBuilder):
         return self.is_dirty
 
     def take(self) -> tuple[list[Operation], Completed]:
-        """Return the changes since the last call, and what has become complete."""
+        """Return the changes since the last call, and the newly complete paths."""
         operations = self._operations
         completed: Completed = ()
         if self._completed:

@@ -265,7 +265,7 @@ class PartialStream:
     # ---- schemas ----
 
     def _look(self) -> None:
-        """Check what is new in the open entity; end it at the first violation."""
+        """Check the changes of the open entity, and end it at the first violation."""
         entity = self._entity
         if entity is None or entity.check is None:
             return
@@ -279,7 +279,7 @@ class PartialStream:
             self._is_skipping = True
 
     def _refuse(self, entity: Entity, refused: Refused) -> None:
-        """Emit the ERROR of a violation, with what was good before it."""
+        """Emit the ERROR of a violation, with the last good value."""
         assert entity.check is not None and self._text is not None
         entity.recorder.reveal()
         good, model = entity.check.before(entity.recorder.root, refused.path)
@@ -326,7 +326,7 @@ class PartialStream:
         return update  # type: ignore[return-value]  # it is an Update when it runs
 
     def _update(self, status: Status, entity: Entity) -> Update:
-        """Return an update of the open entity: what has changed since the last one."""
+        """Return an update of the open entity with the changes since the last one."""
         recorder = entity.recorder
         has_data = self._data or status != "PARTIAL"
         value = recorder.value if has_data else ABSENT
@@ -343,7 +343,7 @@ class PartialStream:
         return update
 
     def _fail(self, error: JsonrillError) -> list[Update]:
-        """End the stream, and the open entity, with an error; what is complete is emitted."""
+        """End the stream and the open entity with an error, and emit complete entities."""
         if self.ended:  # by a violation before it
             return self._take()
         if self._entity is None and self._machine.pending_text is not None:

@@ -118,7 +118,7 @@ class SourceText:
 
 
 def offset_of(text: str, refused: Refused, options: Mapping[str, Any]) -> int:
-    """Return where the refused value or key, or else what is around it, begins in a text."""
+    """Return the offset of the refused value or key, or else of the container around it."""
     from ..fragment import Parser
 
     parser = Parser(**{name: options[name] for name in options.keys() - {"on_repair"}})

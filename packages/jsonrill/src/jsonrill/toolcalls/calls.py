@@ -263,7 +263,7 @@ class ToolCalls:
     def _update(
         self, call: ToolCall, status: Status, name: str | None = None, is_new: bool = False
     ) -> None:
-        """Make an update of what has changed in a call that had this status."""
+        """Make an update with the changes of a call that had this status."""
         text, fragments = call.news()
         changed = call.status if call.status != status else None
         if is_new or name or text or fragments is not None or changed:
@@ -271,7 +271,7 @@ class ToolCalls:
             self._updates.append(ToolCallUpdate(call, name, text, fragments, changed, encoding))
 
     def _refuse(self, call: ToolCall, name: str | None) -> None:
-        """End a call that is one too many with an error, and keep nothing of it."""
+        """End a call beyond the limit with an error, and keep nothing of it."""
         call.name = name
         message = f"more than {MOST_CALLS} calls have not ended (calls)"
         call.refuse(LimitExceeded(message, limit="calls").to_dict())
