@@ -33,7 +33,7 @@ export function diagnose(recording) {
 }
 
 /**
- * Return the diagnosis at a moment: before the end of a stream without an error, what was being written.
+ * Return the diagnosis at a playback position. Before the end of an error-free stream, it names the value being received.
  * @param {Diagnosis} diagnosis
  * @param {Recording} recording
  * @param {number} position
@@ -204,7 +204,7 @@ function ofStrange({ isEnded, answer }) {
   if (!isEnded || answer === null || answer.tracks.length > 0) return null;
   const empty = "Request it again. If it stays empty, look at the prompt and at the token limit.";
   if (answer.isRecognised) return bad("The answer is empty: it has no text and no call", empty);
-  const todo = "Known are OpenAI, Anthropic, Gemini, the AI SDK and AG-UI. For others, choose another format under Options.";
+  const todo = "Supported providers: OpenAI, Anthropic, Gemini, the AI SDK and AG-UI. Otherwise choose a format under Options.";
   return bad("These events contain no text and no call of a provider that is known here", todo);
 }
 

@@ -71,7 +71,7 @@ function withItems(kind, items, values, source, isStream) {
     const found = material(kind, lines);
     return found.isTimed || isStream ? found : material(kind, [{ data: source, at: null }]);
   }
-  // The end of events and messages tells that they are cut off.
+  // Drop an incomplete last event or message. The missing end marker already shows that the stream was cut off.
   const isCut =
     items.length > 1 && values.at(-1) === undefined && kind !== "snapshots" && /^\s*[[{]/.test(items[items.length - 1].data);
   return material(kind, isCut ? items.slice(0, -1) : items);

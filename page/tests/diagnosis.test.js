@@ -108,7 +108,7 @@ const BROKEN = {
   "a provider that has too many requests": ['{"error": {"message": "Rate limit reached"}}', /Rate limit/, "event 1", /later/],
   "a line of a log with its time": ['2026-01-02 INFO {"a": 1}', /the end of the text/, "line 1, column 5, in root", /a time/],
   "comments only": [": ping\n\n: ping\n\n", /without any data/, "", /response/],
-  "events without content": ['data: {"choices": []}\n\ndata: [DONE]\n\n', /no text and no call/, "", /Known are/],
+  "events without content": ['data: {"choices": []}\n\ndata: [DONE]\n\n', /no text and no call/, "", /Supported providers/],
   "a second value": ['{"a": 1} {"b": 2}', /the end of the text/, "line 1, column 10, in root", /^A second JSON document/],
   "an error page": ["<!doctype html><title>502</title>", /^This is an HTML page/, "line 1, column 1, in root", /status of/],
   "an error page in the middle of a stream": [
