@@ -30,6 +30,9 @@ const EMPTY = { StartObject: {}, StartArray: [], StartString: "" };
 export class Sender {
   // The state that every receiver has.
   #copy = new Receiver();
+  // The last state: the next one may share parts with it, which are not compared.
+  /** @type {any} */
+  #state = null;
   #numbered;
   #copies;
 
@@ -52,13 +55,16 @@ export class Sender {
    * @returns {Message | null}
    */
   feed(state, done = []) {
-    const { n, value: old, done: known } = this.#copy;
+    const { n, done: known } = this.#copy;
+    const old = this.#state;
     const value = plain(state, this.#copies);
     const changed = known.find((mark) => difference(valueAt(old, mark), valueAt(value, mark)).length > 0);
     if (changed !== undefined) throw new TypeError(`the state changes ${changed}, which is done`);
     const marks = done.filter((pointer) => !known.some((mark) => contains(mark, pointer)));
     const operations = n === 0 ? [["set", "", value]] : difference(old, value);
-    return this.write([...operations, ...marks.map((mark) => ["done", mark])]);
+    const message = this.write([...operations, ...marks.map((mark) => ["done", mark])]);
+    this.#state = value;
+    return message;
   }
 
   /**
