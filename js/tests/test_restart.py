@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from support import ROOT, by, hard, need_command, numbered
+from support import ROOT, by, hard, need_command, producer_headers
 from support.processes import Server
 
 DOCUMENT = {
@@ -24,7 +24,7 @@ PIECES = by(16, TEXT)
 
 def publish(server: Server, url: str, numbers: range) -> None:
     for number in numbers:
-        headers = {"content-type": "text/plain", **numbered(number)}
+        headers = {"content-type": "text/plain", **producer_headers(number)}
         answer = httpx2.post(
             f"{server.url}{url}/events", content=PIECES[number], headers=headers, trust_env=False
         )
