@@ -526,7 +526,7 @@ function readText(text) {
 }
 
 /**
- * Join two pieces of news, of which at most one has text.
+ * Join two pieces of news. At most one of them has text.
  * @param {News} news
  * @param {News} more
  * @returns {News}

@@ -59,7 +59,7 @@ class Process:
         self.dead = self.halted = False
 
 
-# Stands for everything outside the processes.
+# The context of everything outside the processes.
 NOBODY: Final = Context()
 PROCESS: Final[ContextVar[Process]] = ContextVar("PROCESS")
 
