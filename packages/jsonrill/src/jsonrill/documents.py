@@ -25,7 +25,7 @@ class Documents(Stage):
 
     @property
     def ended(self) -> bool:  # type: ignore[override]
-        return self._stage is not None and self._stage.ended
+        return self._stage is not None and self._stage.failed
 
     @property
     def error(self) -> Exception | None:  # type: ignore[override]

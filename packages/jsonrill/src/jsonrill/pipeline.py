@@ -29,6 +29,10 @@ class Stage:
     cut: CutShort | None = None
     rest: Stage | None = None
 
+    @property
+    def failed(self) -> bool:
+        return self.error is not None
+
     def open(self, source: Opened) -> None:
         """Use what is known about the source before its first element."""
 

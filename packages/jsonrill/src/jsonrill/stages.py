@@ -33,7 +33,6 @@ from .sources.opening import TEXT, Opened
 from .sources.options import AnswerOptions
 
 if TYPE_CHECKING:
-    from .partial_stream import Update
     from .toolcalls import ToolCalls
 
 
@@ -204,38 +203,6 @@ class FragmentStage(Reading):
             getattr(self.error, "fragments", ()) if result is None else result
         )
         return fragments
-
-
-class UpdateStage(Reading):
-    """The updates of a text. `counts` has the numbers of entities in earlier documents."""
-
-    def __init__(
-        self, mode: Any, schema: Any, options: Mapping[str, Any], counts: dict[Any, int]
-    ) -> None:
-        from .partial_stream import PartialStream
-
-        super().__init__(PartialStream(mode, schema=schema, **options), options)
-        self._counts = counts
-        self._earlier = dict(counts)
-
-    def flush(self, cut: CutShort | None = None) -> Sequence[Any]:
-        updates = super().flush(cut)
-        for name, number in self._reader.counts.items():
-            self._counts[name] = self._earlier.get(name, 0) + number
-        for update in updates:  # in BATCH, there is one for all entities
-            self._counts[update.entity] = (update.index or 0) + 1
-        return updates
-
-    def _items(self, result: Any) -> Sequence[Any]:
-        updates: list[Update] = result
-        if self._reader.ended:
-            # `flush` ends the reader, too; the stage ends early only after an error.
-            self.ended = updates != [] and updates[-1].status == "ERROR"
-        if self._earlier:
-            for update in updates:
-                if update.index is not None:
-                    update.index += self._earlier.get(update.entity, 0)
-        return updates
 
 
 class ChunkStage(Stage):

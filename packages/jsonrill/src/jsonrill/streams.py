@@ -32,7 +32,6 @@ from .stages import (
     LastValueStage,
     PartStage,
     TextReader,
-    UpdateStage,
     ValueStage,
 )
 
@@ -379,8 +378,16 @@ def updates(
     """
     if isinstance(mode, type):
         raise TypeError(f"the second argument is the mode: pass schema={mode.__name__}")
-    counts: dict[Any, int] = {}
-    begin = functools.partial(UpdateStage, mode, schema, counts=counts)
+    from .partial_stream import PartialStream
+
+    documents: list[PartialStream] = []
+
+    def begin(settings: dict[str, Any]) -> Any:
+        documents.append(PartialStream(mode, schema=schema, **settings))
+        if len(documents) > 1:
+            documents[1].follow(documents.pop(0))
+        return documents[0]
+
     pace = None if every is None else Pace(every, lambda held, new: new.absorb(held), _is_urgent)
     names = ("schema", *UpdateOptions.__annotations__)
     return read_text(source, begin, options, *names, many=many, pace=pace)

@@ -12,17 +12,18 @@ cdef class Entity:
     cdef public Recorder recorder
 
 cdef class PartialStream:
-    cdef public bint ended
+    cdef public bint ended, failed
     cdef bint _data, _delta, _numbers, _literals, _zeros, _is_skipping
-    cdef object _entities, _finder, _parse_float, _schema_of, _text
-    cdef readonly dict counts
+    cdef object _counts, _entities, _finder, _parse_float, _schema_of, _text
     cdef dict _modes, _options
     cdef Entity _entity
+    cdef Py_ssize_t _batch_index
     cdef Tokens _machine
     cdef list _kept, _out
     cdef tuple _only_complete
     @cython.locals(entity=Entity)
     cpdef list feed(self, data)
+    cpdef follow(self, PartialStream earlier)
     cdef list _take(self)
     @cython.locals(entity=Entity)
     cdef _look(self)

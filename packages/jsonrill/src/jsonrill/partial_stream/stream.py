@@ -6,6 +6,7 @@ never raises here: an error is an update like any other.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final, Literal, NoReturn, cast, get_args
@@ -105,10 +106,16 @@ class PartialStream:
     comes. A violation of the schema ends its entity, and the stream if that is the root.
     """
 
-    __slots__ = ("_data", "_delta", "_entities", "_entity", "_finder", "_is_skipping",
-                 "_kept", "_literals", "_machine", "_modes", "_numbers", "_only_complete",
-                 "_options", "_out", "_parse_float", "_schema_of", "_text", "_zeros",
-                 "counts", "ended")  # fmt: skip
+    __slots__ = ("_batch_index", "_counts", "_data", "_delta", "_entities", "_entity", "_finder",
+                 "_is_skipping", "_kept", "_literals", "_machine", "_modes", "_numbers",
+                 "_only_complete", "_options", "_out", "_parse_float", "_schema_of", "_text",
+                 "_zeros", "ended", "failed")  # fmt: skip
+
+    # The rest of the contract of a stage (`pipeline.py`).
+    error = rest = None
+
+    def rescue(self, error: Exception) -> NoReturn:
+        raise error
 
     def __init__(
         self,
@@ -152,9 +159,11 @@ class PartialStream:
         takes_whole = set(_GROWING).isdisjoint(self._modes.values())
         self._finder = EntityFinder(self._entities.places, self._begin, takes_whole)
         self._machine = create_machine(self._finder, options)
-        self.ended = False
-        # The number of entities so far, by name, and the one being read.
-        self.counts: dict[str | None, int] = dict.fromkeys(self._entities.names, 0)
+        self.ended = self.failed = False
+        # The number of entities so far, by name, and the index of the updates of BATCH.
+        self._counts: Counter[str | None] = Counter()
+        self._batch_index = 0
+        # The entity being read.
         self._entity: Entity | None = None
         # Whether the rest of a refused entity is skipped.
         self._is_skipping = False
@@ -164,6 +173,11 @@ class PartialStream:
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
         refuse_copy(self)
+
+    def follow(self, earlier: PartialStream) -> None:
+        """Continue the indices of an earlier document of the same source."""
+        self._counts = earlier._counts
+        self._batch_index = earlier._batch_index + 1
 
     @property
     def repairs(self) -> list[Repair]:
@@ -229,7 +243,7 @@ class PartialStream:
         if self._schema_of is not None and self._text is not None:
             schema = self._schema_of(name, self._machine.frames[:depth])
             self._text.begin(offset)
-        self._entity = Entity(name, mode, self.counts[name], path, recorder, schema)
+        self._entity = Entity(name, mode, self._counts[name], path, recorder, schema)
         self._machine.redirect(recorder)
         return recorder
 
@@ -259,7 +273,7 @@ class PartialStream:
         self._machine.redirect(self._finder)
 
     def _leave(self, entity: Entity) -> None:
-        self.counts[entity.name] += 1
+        self._counts[entity.name] += 1
         self._entity = None
 
     # ---- schemas ----
@@ -288,7 +302,8 @@ class PartialStream:
         update.open_path = None if good is ABSENT else refused.path[:-1]
         update.model = model if entity.is_typed and model is not ABSENT else None
         self._out.append(update)
-        self.ended = self.ended or entity.depth == 0
+        if entity.depth == 0:
+            self.ended = self.failed = True
 
     # ---- values that are not complete ----
 
@@ -351,8 +366,8 @@ class PartialStream:
         self._look()
         if self.ended:
             return self._take()
-        self.ended = True
-        update = self._failed()
+        self.ended = self.failed = True
+        update = self._error_update()
         update.error = stream_error(error)
         lists = {name: [item.data for item in kept] for name, kept in self._release().items()}
         if lists and self._entity is not None and self._entity.mode != "BATCH":
@@ -367,7 +382,7 @@ class PartialStream:
         self._out.append(update)
         return self._take()
 
-    def _failed(self) -> Update:
+    def _error_update(self) -> Update:
         """Return the ERROR update of the open entity, or of none."""
         entity = self._entity
         if entity is None:
@@ -401,7 +416,7 @@ class PartialStream:
     def _batch(self, name: str | None, kept: list[Update]) -> Update:
         """Return the update of all entities of one name."""
         data = [item.data for item in kept]
-        update: Update = Update(0, "COMPLETED", data, name)
+        update: Update = Update(self._batch_index, "COMPLETED", data, name)
         update.delta = [["set", "", data]] if self._delta else None
         update._completed = [((), data)]
         if self._schema_of is not None:
