@@ -153,10 +153,10 @@ class ValueStage(Reading):
     def value(self) -> Any:
         return self._reader.value
 
-    def rescue(self, error: Exception) -> NoReturn:
+    def fail(self, error: Exception) -> None:
+        super().fail(error)
         if isinstance(error, JsonrillError) and error.value is None:
             error.value = self._reader.value
-        super().rescue(error)
 
     def _items(self, result: Any) -> Sequence[Any]:
         document = self._reader

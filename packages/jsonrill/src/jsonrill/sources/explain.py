@@ -64,12 +64,17 @@ def quote(text: str) -> str:
 
 
 def explain(error: JsonrillError, text: str, options: Mapping[str, Any]) -> JsonrillError:
-    """Add the text to an error, and a helpful message."""
+    """Add the text, the last good value and a helpful message to an error."""
+    repair = options.get("repair", False)
     if error.text is None:
         error.text = text
+    improved = error
     if isinstance(error, InvalidJSON) and _is_at_beginning(error, error.text):
-        return _explain_beginning(error, error.text, is_strict=not options.get("repair", False))
-    return error
+        improved = _explain_beginning(error, error.text, is_strict=not repair)
+    if improved.value is None and error.text:
+        end = None if error.offset is None else max(error.offset, 0)
+        improved.value = _last_good_value(error.text[:end], repair, options.get("prefix", ""))
+    return improved
 
 
 def _is_at_beginning(error: InvalidJSON, text: str) -> bool:
@@ -123,3 +128,14 @@ def _beginning(text: str, is_strict: bool) -> tuple[str, str]:
 def _with_message(error: InvalidJSON, message: str, hint: str = "") -> InvalidJSON:
     error.args, error.problem = (message + hint,), message
     return error
+
+
+def _last_good_value(text: str, repair: Any, prefix: str) -> Any:
+    from ..document import Document
+
+    document = Document(repair=repair, prefix=prefix)
+    try:
+        document.feed(text)
+    except JsonrillError:
+        pass
+    return document.value
