@@ -15,7 +15,7 @@ from .sources.options import NEXT_DOCUMENT
 
 
 class Documents(Stage):
-    """Reads each document with a new stage from `begin(options)`; `NEXT_DOCUMENT` starts one."""
+    """Reads each document with a new stage from `begin(options)`; `NEXT_DOCUMENT` precedes it."""
 
     def __init__(
         self, begin: Callable[[dict[str, Any]], Stage], options: Mapping[str, Any]
@@ -44,7 +44,7 @@ class Documents(Stage):
         was_open = self._stage is not None
         if self._stage is not None:
             yield from self._stage.flush(cut)
-        # If the provider cut the answer, more documents might have come.
+        # If the provider cut the answer, another document may be missing.
         if cut and not self.ended and (cut.reason != "lost" or not was_open):
             yield from self._start().flush(cut)
 
@@ -72,8 +72,8 @@ class _End(Sink):
 class Splitter(Stage):
     """Text with one document after another → pieces, and `NEXT_DOCUMENT` where one begins.
 
-    A document ends at a separator (RFC 7464), or where more text follows a complete value, which a
-    second machine finds.
+    A document ends at a separator (RFC 7464), or where more text follows a complete value. A second
+    machine finds that place.
     """
 
     def __init__(self, options: Mapping[str, Any]) -> None:
@@ -97,9 +97,9 @@ class Splitter(Stage):
         for number, record in enumerate(text.split("\x1e")):
             if number:
                 self._end = None
-            for own in self._read(record):
-                is_ready = is_text or own is NEXT_DOCUMENT
-                yield own if is_ready else own.encode("utf-8", "surrogateescape")
+            for item in self._read(record):
+                is_ready = is_text or item is NEXT_DOCUMENT
+                yield item if is_ready else item.encode("utf-8", "surrogateescape")
 
     def _read(self, text: str) -> Iterator[Any]:
         while text:
@@ -109,8 +109,8 @@ class Splitter(Stage):
                     self._start()
                     yield NEXT_DOCUMENT
             else:
-                own, text = self._split(self._end, text)
-                yield own
+                current, text = self._split(self._end, text)
+                yield current
 
     def _start(self) -> None:
         self._end, self._rest, self._offset = _End(), "", 0

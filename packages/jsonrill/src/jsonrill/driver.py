@@ -25,8 +25,8 @@ from .pipeline import Pipe, Stage
 from .sources.opening import Opened, open_source
 
 T = TypeVar("T")
-# How many bytes of the body of a failed response are read for its error.
-_MOST_BODY: Final = 500
+# The most bytes of a failed response's body that its error quotes.
+_MAX_BODY: Final = 500
 
 
 class FailedResponse(Stage):
@@ -38,11 +38,11 @@ class FailedResponse(Stage):
 
     def feed(self, block: bytes) -> Iterable[Any]:
         self._body += block
-        return self.flush() if len(self._body) > _MOST_BODY else ()
+        return self.flush() if len(self._body) > _MAX_BODY else ()
 
     def flush(self, cut: CutShort | None = None) -> Iterable[Any]:
         status = f"{self._status} {self._reason}".strip()
-        body = " ".join(self._body.decode("utf-8", "replace").split())[:_MOST_BODY]
+        body = " ".join(self._body.decode("utf-8", "replace").split())[:_MAX_BODY]
         message = f"the response has status {status}{f': {body}' if body else ''}"
         raise SourceFailed(message, status=self._status)
 
@@ -52,8 +52,8 @@ def drive(
 ) -> Any:
     """Return a generator of the stage's output for a source, async if the source is async.
 
-    Without `in_blocks` a file is read by lines, and None is an element like others: in a list of
-    deltas it is no text.
+    With `in_blocks`, a file is read in blocks, and None is skipped: many SDKs write it for a delta
+    without text. Otherwise a file is read by lines, and None is an element like others.
     """
     opened = open_source(source, in_blocks=in_blocks)
     stage.open(opened)
@@ -62,8 +62,8 @@ def drive(
     if isinstance(opened.elements, AsyncIterable):
         items = _drive_async(stage, opened, skips_none=in_blocks)
         return items if pace is None else _pace_async(items, pace)
-    found = _drive(stage, opened, skips_none=in_blocks)
-    return found if pace is None else _pace(found, pace)
+    results = _drive(stage, opened, skips_none=in_blocks)
+    return results if pace is None else _pace(results, pace)
 
 
 def _drive(stage: Stage, source: Opened, skips_none: bool) -> Generator[Any]:
@@ -116,7 +116,7 @@ async def _drive_async(stage: Stage, source: Opened, skips_none: bool) -> AsyncG
 
 
 class Items(Iterator[T]):
-    """The items of a generator. Subclasses say more about them."""
+    """The items of a generator; subclasses add attributes."""
 
     _items: Generator[T]
 
@@ -129,7 +129,7 @@ class Items(Iterator[T]):
 
 
 class AsyncItems(AsyncIterator[T]):
-    """The items of an async generator. Subclasses say more about them."""
+    """The items of an async generator; subclasses add attributes."""
 
     _items: AsyncGenerator[T]
 
@@ -151,7 +151,7 @@ async def _last_async(items: AsyncIterable[Any]) -> Any:
 
 
 def log_error(message: str, error: Exception) -> None:
-    import logging  # which takes a while
+    import logging  # slow to import
 
     logging.getLogger("jsonrill").error(message, exc_info=error)
 
@@ -162,7 +162,7 @@ def log_error(message: str, error: Exception) -> None:
 def close_source(source: Any, elements: Any = None) -> None:
     """Close a source, or the iterator over it, so that `break` stops a generation.
 
-    An exception is logged: raising it would hide the error that made us close the source.
+    An exception is logged, because raising it would hide the error for which the source is closed.
     """
     try:
         _call_first((source, elements), "close")
@@ -191,10 +191,10 @@ def _call_first(owners: tuple[Any, ...], *names: str) -> Any:
 
 
 class Pace(Generic[T]):
-    """Emits items at most once in `every` seconds. Earlier items are held and merged.
+    """Emits at most one item in `every` seconds: items in between are merged into the held one.
 
-    `merge(held, item)` returns one item for both, or None if they cannot be merged: then the held
-    one is emitted first. An item for which `is_urgent` is true is emitted at once.
+    `merge(held, item)` returns one item for both, or None if they cannot be merged; then the held
+    item is emitted first. An item for which `is_urgent` is true is emitted at once.
     """
 
     def __init__(
@@ -261,8 +261,8 @@ async def _pace_async(items: AsyncGenerator[Any], pace: Pace[Any]) -> AsyncGener
     queue: Queue[list[Any]] = Queue()
 
     async def read() -> None:
-        # All in one task, from the first item to the closing: a source may have opened
-        # something (a timeout, a cancel scope) that belongs to the task it was opened in.
+        # One task reads all items and closes the source: a timeout or a cancel scope that the
+        # source has opened belongs to the task in which it was opened.
         try:
             async with aclosing(items):
                 async for item in items:
@@ -284,11 +284,11 @@ async def _pace_async(items: AsyncGenerator[Any], pace: Pace[Any]) -> AsyncGener
             for item in pace.feed(*arrived) if arrived else pace.flush():
                 yield item
             if not arrived:
-                await reader  # raises what the source raised
+                await reader  # raises the source's exception
                 return
             queue.task_done()
     finally:
         reader.cancel()
         await wait((reader,))
         if not reader.cancelled():
-            reader.exception()  # it was raised, or the loop was left
+            reader.exception()  # mark it as retrieved

@@ -26,8 +26,8 @@ from typing import Any, Final, NamedTuple, NoReturn, Required, Self, TypedDict, 
 
 from .paths import Path, format_path, short_path
 
-# How much of an answer the feedback to the model quotes.
-_QUOTED: Final = 2000
+# How many characters of an answer the feedback to the model quotes.
+_MAX_QUOTE: Final = 2000
 
 
 class Problem(TypedDict, total=False):
@@ -244,7 +244,7 @@ def feedback(error: JsonrillError) -> str:
     lines = [f"Your answer was not accepted: {error.problem}{at}."]
     good = (error.text or "")[: error.offset]
     if good.strip():
-        shown = good if len(good) <= _QUOTED else "…" + good[-_QUOTED:]
+        shown = good if len(good) <= _MAX_QUOTE else "…" + good[-_MAX_QUOTE:]
         lines.append(f"Up to there it was good:\n{shown}")
     lines.append("Answer again, with the complete JSON and nothing else.")
     return "\n".join(lines)

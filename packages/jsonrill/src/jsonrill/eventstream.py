@@ -16,8 +16,8 @@ from .jsontext import dumps
 
 # One newline and not two: a blank line makes several clients see an empty event.
 HEARTBEAT: Final = b": hb\n"
-# The most characters in one event.
-LONGEST_EVENT: Final = 16 * 2**20
+# The most characters that one event may have.
+MAX_EVENT: Final = 16 * 2**20
 EVENT_STREAM: Final = "text/event-stream"
 # Seconds of silence after which a heartbeat is sent.
 HEARTBEAT_SECONDS: Final = 15.0
@@ -149,7 +149,7 @@ class SSEDecoder:
     # A deep copy and a pickle work; a shallow copy would share objects that still grow.
     __copy__ = refuse_copy
 
-    def __init__(self, *, limit: int = LONGEST_EVENT, last_event_id: str = "") -> None:
+    def __init__(self, *, limit: int = MAX_EVENT, last_event_id: str = "") -> None:
         self.last_event_id = last_event_id
         self.retry: int | None = None
         self._limit = limit

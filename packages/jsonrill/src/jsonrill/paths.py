@@ -39,7 +39,7 @@ SYNTAX: Final = frozenset('.[]*"')
 # The elements of a list as ijson writes them: `items.item.id`. A key may be called item, too.
 _IJSON: Final = re.compile(r"([A-Za-z_]\w*s)\.item(?=\.|$)")
 # How many steps at either end of a long path a message shows.
-_STEPS_SHOWN: Final = 6
+_MAX_STEPS: Final = 6
 
 
 class Wildcard:
@@ -75,10 +75,10 @@ def format_path(path: Path) -> str:
 
 def short_path(path: Path) -> str:
     """Return the text of a path for a message: the first and last steps of a long one."""
-    if len(path) <= 2 * _STEPS_SHOWN:
+    if len(path) <= 2 * _MAX_STEPS:
         return format_path(path)
-    last = format_path(path[-_STEPS_SHOWN:]).removeprefix("root")
-    return f"{format_path(path[:_STEPS_SHOWN])}…{last}"
+    last = format_path(path[-_MAX_STEPS:]).removeprefix("root")
+    return f"{format_path(path[:_MAX_STEPS])}…{last}"
 
 
 def parse_path(text: str) -> Path:

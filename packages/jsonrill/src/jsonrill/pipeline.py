@@ -1,8 +1,9 @@
 """The contract of stages, and two stages in a row. No I/O: `driver.py` runs a stage over a source.
 
-A stage has `feed(x)` and `flush(cut)`, which return items. A stage that fails returns what it had,
-with the exception in `error`; the driver yields the items and raises it. What reads the elements of
-a source (`EventReader`, `TextReader`) is a stage, too, and `Pipe` puts it before another one.
+A stage has `feed(x)` and `flush(cut)`, which return items. A stage that fails returns the items
+before the failure and keeps the exception in `error`; the driver yields the items and raises the
+exception. The readers of a source (`EventReader`, `TextReader`) are stages, too; `Pipe` connects
+one to the next stage.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ if TYPE_CHECKING:
 
 
 class Stage:
-    """Turns what it is fed into items. This one passes it on.
+    """Turns pieces of input into items. The base class returns each piece as it is.
 
-    `ended`: it needs no more. `error`: what ended it, to raise after its last items. `cut`: of a
-    stage that reads a provider's events, how the answer was cut, once it is flushed. `passes`: it
-    returns all further pieces as they are. `rest`: the stage that is fed instead from now on.
+    `ended`: it needs no more input. `error`: the exception to raise after its last items. `cut`:
+    how the provider cut the answer, known after `flush`. `passes`: it returns all further pieces
+    unchanged. `rest`: the stage to feed in its place from now on.
     """
 
     error: Exception | None = None
@@ -34,7 +35,7 @@ class Stage:
         return self.error is not None
 
     def open(self, source: Opened) -> None:
-        """Use what is known about the source before its first element."""
+        """Read the facts about the source that are known before its first element."""
 
     def feed(self, piece: Any) -> Iterable[Any]:
         return (piece,)
@@ -47,7 +48,7 @@ class Stage:
         self.error, self.ended = error, True
 
     def rescue(self, error: Exception) -> Iterable[Any]:
-        """Return the last items after an exception of the source or of a stage, or raise it."""
+        """Return the last items after an exception of the source or a stage, or raise it again."""
         raise error
 
 

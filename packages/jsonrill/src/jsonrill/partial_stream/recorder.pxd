@@ -6,9 +6,9 @@ from ..parse.machine cimport Frame, path_of
 cdef Py_ssize_t NOTHING_HIDDEN
 
 cdef class Recorder(ValueBuilder):
-    cdef public bint is_dirty, is_sent, waits
+    cdef public bint is_dirty, is_sent, awaits_value
     cdef Py_ssize_t _depth, _open_depth
-    cdef bint _is_doubtful, _strings
+    cdef bint _may_be_equal, _strings
     cdef object _last, _on_end, _provisional, _under
     cdef str _pointer
     cdef tuple _only_complete, _string_path

@@ -46,10 +46,10 @@ class Recorder(ValueBuilder):
     `only_complete` has the patterns of other values that are hidden until they are complete.
     """
 
-    __slots__ = ("_completed", "_depth", "_draft", "_is_doubtful", "_last", "_on_end",
+    __slots__ = ("_completed", "_depth", "_draft", "_may_be_equal", "_last", "_on_end",
                  "_only_complete", "_open_depth", "_open_set", "_operations", "_pointer",
                  "_provisional", "_string_path", "_strings", "_under", "is_dirty", "is_sent",
-                 "waits")  # fmt: skip
+                 "awaits_value")  # fmt: skip
 
     def __init__(
         self,
@@ -75,10 +75,10 @@ class Recorder(ValueBuilder):
         self._open_set: Operation | None = None
         self._open_depth = 0
         # Whether a key has come again since then, and the last value, if it was copied.
-        self._is_doubtful = False
+        self._may_be_equal = False
         self._last: Any = ABSENT
         # Whether a key has come whose value has not begun.
-        self.waits = False
+        self.awaits_value = False
         # The provisional value, the one that it replaces, and its `set` if that is not sent yet.
         self._provisional: Any = ABSENT
         self._under: Any = ABSENT
@@ -103,7 +103,7 @@ class Recorder(ValueBuilder):
         self._end_value(frame.members if frame.is_object else frame.elements, None)
 
     def key(self, key: str, offset: int) -> None:
-        self.waits = True
+        self.awaits_value = True
 
     def text(self, run: str) -> None:
         if self._is_hidden_string():
@@ -145,7 +145,7 @@ class Recorder(ValueBuilder):
         if self._hidden_from != NOTHING_HIDDEN:
             ValueBuilder._put(self, value)
         elif (type(value) is str and not self._strings) or self._is_held():
-            self.waits = False
+            self.awaits_value = False
             self._hidden_from = self.base + self._depth
         else:
             self._show(value)
@@ -162,7 +162,7 @@ class Recorder(ValueBuilder):
 
     def _show(self, value: Any) -> None:
         """Make a value visible, and record it unless it is shown already."""
-        self.waits = False
+        self.awaits_value = False
         provisional, draft = self._provisional, self._draft
         if provisional is ABSENT:
             old = self._replaced()
@@ -187,7 +187,7 @@ class Recorder(ValueBuilder):
         frame = self._frame
         if frame is None or not frame.is_object or frame.key not in frame.members:
             return ABSENT
-        self._is_doubtful = True  # the new value may be equal
+        self._may_be_equal = True  # the new value may be equal
         return frame.members[frame.key]
 
     def _end_value(self, value: Any, inner: Any) -> None:
@@ -214,7 +214,7 @@ class Recorder(ValueBuilder):
     def wants_zero(self) -> bool:
         """Return whether the next value, or the string being read, is hidden."""
         if self._hidden_from == NOTHING_HIDDEN:
-            return self.waits
+            return self.awaits_value
         is_shown = self._provisional is not ABSENT or self._replaced() is not ABSENT
         return self._is_hidden_string() and not is_shown
 
@@ -328,7 +328,7 @@ class Recorder(ValueBuilder):
 
     def has_news(self) -> bool:
         """Return whether something has changed since the last update."""
-        if self.is_dirty and self._is_doubtful and self._last is not ABSENT:
+        if self.is_dirty and self._may_be_equal and self._last is not ABSENT:
             self.is_dirty = not is_same(self._last, self.value)
         return self.is_dirty
 
@@ -344,7 +344,7 @@ class Recorder(ValueBuilder):
             self._open_set[2] = self._open_part()
         self._operations = []
         self._open_set = self._draft = None
-        self.is_sent, self.is_dirty, self._is_doubtful = True, False, False
+        self.is_sent, self.is_dirty, self._may_be_equal = True, False, False
         self._last = ABSENT if self._is_stale else self._copy
         return operations, completed
 

@@ -36,8 +36,8 @@ MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 # The modes in which an entity is sent before it is complete. In the others its root is hidden.
 _GROWING: Final = ("PROGRESSIVE", "REALTIME")
 _ROOT: Final[tuple[Pattern, ...]] = ((),)
-# How much text before an entity is kept: its first characters may be in an earlier piece.
-_MOST_PENDING: Final = 500
+# How many characters before an entity are kept: it may have begun in an earlier piece.
+_MAX_PENDING: Final = 500
 
 
 class EntityFinder(Finder):
@@ -190,7 +190,7 @@ class PartialStream:
             return []
         if self._text is not None:
             if self._entity is None:
-                self._text.begin(self._text.end - _MOST_PENDING)
+                self._text.begin(self._text.end - _MAX_PENDING)
             self._text.add(data)
         try:
             self._machine.feed(data)
@@ -198,11 +198,11 @@ class PartialStream:
             return self._fail(error)
         if self._entity is None and self._machine.pending_text is not None:
             self._begin_pending()
-        self._look()
+        self._check_schema()
         entity = self._entity
         if entity is not None:
             if self._zeros or not entity.recorder.in_string:
-                self._offer(entity)
+                self._show_pending(entity)
             if entity.recorder.has_news():
                 self._out.append(self._update("PARTIAL", entity))
         return self._take()
@@ -278,7 +278,7 @@ class PartialStream:
 
     # ---- schemas ----
 
-    def _look(self) -> None:
+    def _check_schema(self) -> None:
         """Check the changes of the open entity, and end it at the first violation."""
         entity = self._entity
         if entity is None or entity.check is None:
@@ -307,7 +307,7 @@ class PartialStream:
 
     # ---- values that are not complete ----
 
-    def _offer(self, entity: Entity) -> None:
+    def _show_pending(self, entity: Entity) -> None:
         """Show the number or literal being read, or the zero of a value that has not come."""
         recorder, text = entity.recorder, self._machine.pending_text
         if text is not None and entity.mode == "REALTIME":
@@ -363,7 +363,7 @@ class PartialStream:
             return self._take()
         if self._entity is None and self._machine.pending_text is not None:
             self._begin_pending()
-        self._look()
+        self._check_schema()
         if self.ended:
             return self._take()
         self.ended = self.failed = True

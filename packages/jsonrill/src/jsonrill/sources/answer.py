@@ -18,11 +18,11 @@ from .options import NEXT_DOCUMENT, AnswerOptions
 if TYPE_CHECKING:
     from ..toolcalls import ToolCall
 
-# What a JSON text begins with, and how much of a text that begins with something else is read, to
-# see whether the model refused or was stopped.
+# The first characters of JSON. Of a text that begins otherwise, this many characters are held,
+# because the end of a short answer says whether the model refused or was stopped.
 _BEGINS_JSON: Final = frozenset('{["-0123456789tfn\ufeff`<')
 _PROSE: Final = 120
-# Errors that the reader of the text finds.
+# The errors that the reader of the text reports itself.
 _IN_TEXT: Final = ("INVALID_JSON", "TRUNCATED", "LIMIT_EXCEEDED")
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from ..errors import CutShort, UnknownSource
 from ..eventstream import (
-    LONGEST_EVENT,
+    MAX_EVENT,
     SSEDecoder,
     SSEEvent,
     ends_stream,
@@ -24,8 +24,8 @@ from .opening import TEXT, Opened
 
 # The longest name of a field in an event stream, with its colon.
 _LONGEST_FIELD: Final = len("event:")
-# The number of elements that may come before the first one that is recognised.
-_MOST_UNKNOWN: Final = 32
+# How many elements may come before the first one that is recognised.
+_MAX_UNKNOWN: Final = 32
 
 
 class EventText:
@@ -34,12 +34,12 @@ class EventText:
     A piece that is one JSON object need not end with a line break: many programs keep events so.
     """
 
-    def __init__(self, *, sse: bool = False, limit: int = LONGEST_EVENT) -> None:
+    def __init__(self, *, sse: bool = False, limit: int = MAX_EVENT) -> None:
         self._decoder: SSEDecoder | None = SSEDecoder(limit=limit) if sse else None
         self._utf8: Any = getincrementaldecoder("utf-8")("replace")
         self._is_decided = sse
         self._rest = ""
-        # True after an event that says that the stream is at its end, such as `[DONE]`.
+        # True after an event that marks the end of the stream, such as `[DONE]`.
         self.done = False
 
     def feed(self, piece: str | bytes) -> list[str]:
@@ -93,9 +93,9 @@ class EventReader(Stage):
     def __init__(self, provider: Any = "auto", *, sse: bool = False) -> None:
         self._sse = sse
         self._text: EventText | None = None
-        # Until an event is recognised: a reader, which shows whether it says something.
+        # A reader that tries the events until it recognises one; None from then on.
         self._reader: Reader | None = None if callable(provider) else Reader(provider)
-        # A named provider reads all events: those that say something are its own.
+        # A named provider accepts every event: only its statements show that it knows one.
         self._is_named = provider != "auto"
         self._first: Any = None
         self._unknown = 0
@@ -142,7 +142,7 @@ class EventReader(Stage):
         if not self._unknown:
             self._first = event
         self._unknown += 1
-        if self._unknown >= _MOST_UNKNOWN:
+        if self._unknown >= _MAX_UNKNOWN:
             raise UnknownSource(self._complaint())
 
     def _complaint(self) -> str:

@@ -13,9 +13,9 @@ ACCEPTED: Final = (
     "text, a provider's stream or its events, an open file, a pipe or an HTTP response"
 )
 # How many characters of an answer a message quotes.
-_QUOTED: Final = 60
+_MAX_QUOTE: Final = 60
 _SPACE: Final = "\ufeff \t\r\n"
-# Not compiled before they are needed: that takes longer than importing the rest of the module.
+# Compiled on first use: compiling them takes longer than importing the rest of the module.
 _PAGE: Final = r"(?i)<(?:!doctype|html|head|body|\?xml)\b"
 _TAGS: Final = ("<think", "<reasoning")
 _FILE: Final = r"(?i)[^\s{}\[\]\"]{1,200}\.(?:json|jsonl|ndjson|txt|log|sse)"
@@ -59,8 +59,8 @@ def refuse_complete(source: Any) -> None:
 
 def quote(text: str) -> str:
     """Return the beginning of a text, in quotes."""
-    line = " ".join(text[: 4 * _QUOTED].split())
-    return repr(line if len(line) <= _QUOTED else line[: _QUOTED - 1] + "…")
+    line = " ".join(text[: 4 * _MAX_QUOTE].split())
+    return repr(line if len(line) <= _MAX_QUOTE else line[: _MAX_QUOTE - 1] + "…")
 
 
 def explain(error: JsonrillError, text: str, options: Mapping[str, Any]) -> JsonrillError:

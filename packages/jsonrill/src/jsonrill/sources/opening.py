@@ -1,6 +1,6 @@
-"""What to iterate of a source: its elements, or its text in blocks as they arrive.
+"""How to iterate a source: by its elements, or by blocks of text as they arrive.
 
-No library is imported for that: files, pipes and responses are recognised by their methods.
+Files, pipes and responses are recognised by their methods, so that no library is imported.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Opened(NamedTuple):
 
     # An iterable or an async iterable.
     elements: Any
-    # Closed when the loop is left early; None: nothing is.
+    # The object to close when the loop is left early; None if there is none.
     owner: Any = None
     # The content type of a response, and its status and reason if it is an error.
     content_type: str = ""
@@ -45,8 +45,8 @@ def open_source(source: Any, *, in_blocks: bool = True) -> Opened:
         return Opened((source,))  # an event, though pydantic models are iterable
     _refuse_unopened(source)
     if in_blocks:
-        for is_one, read_blocks in _WITH_BLOCKS:
-            if is_one(source):
+        for matches, read_blocks in _BLOCK_READERS:
+            if matches(source):
                 return _open_blocks(source, read_blocks(source))
     if isinstance(source, (AsyncIterable, Iterable)) and not isinstance(source, type):
         if isinstance(source, AsyncIterable) and isinstance(source, Iterable):
@@ -100,8 +100,8 @@ def _read_file(source: Any) -> Any:
     return _pipe_blocks(source) or _blocks(source.read, source)
 
 
-# Which sources are read in blocks, and how.
-_WITH_BLOCKS: Final[tuple[tuple[Callable[[Any], bool], Callable[[Any], Any]], ...]] = (
+# The sources that are read in blocks: how each kind is recognised, and how it is read.
+_BLOCK_READERS: Final[tuple[tuple[Callable[[Any], bool], Callable[[Any], Any]], ...]] = (
     (lambda obj: hasattr(obj, "iter_bytes") and hasattr(obj, "aiter_bytes"), _read_httpx),
     (lambda obj: hasattr(obj, "http_response"), lambda obj: _read_httpx(obj.http_response)),  # SDKs
     (lambda obj: hasattr(obj, "iter_content") and hasattr(obj, "raw"), _read_requests),
