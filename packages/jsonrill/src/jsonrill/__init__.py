@@ -33,7 +33,7 @@ The modules are in the order in which data passes them. A module imports only th
     wire.py          the wire for growing JSON: `Sender`, `Receiver`
     pipeline.py      the contract of stages, and two stages in a row
     sources/         any source → elements; their events, and the text of an answer
-    documents.py     one document after another
+    many.py          one document after another: `many=True`
     driver.py        a stage over a source, sync or async
     stages.py        the stages of the public functions
     selection.py     the stages of `select` and `text`: values and strings at a path

@@ -16,9 +16,9 @@ from collections.abc import (
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypedDict, Unpack, overload
 
 from .answer import Answer
-from .documents import Documents, Splitter
 from .driver import Pace, drive, last_item
 from .errors import InvalidJSON, Limits, Truncated, check_names
+from .many import Documents, Splitter
 from .parse.options import PARSE_OPTIONS, ParseOptions, rule_names
 from .paths import Path
 from .pipeline import Pipe, Stage
