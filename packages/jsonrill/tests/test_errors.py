@@ -43,7 +43,7 @@ TREE: list[tuple[JsonrillError, dict[str, Any]]] = [
     (InvalidSchema("m", rule="type", **PLACE), {"code": "INVALID_SCHEMA", **WIRE, "rule": "type"}),
     (FieldNotFound("m", field="a[*]"), {"code": "FIELD_NOT_FOUND", "field": "a[*]"}),
     (FragmentError("m", path=("a",)), {"code": "INVALID_FRAGMENT", "path": "root.a"}),
-    (RevisionError(("a",), 1, 2, "m"), {"code": "REVISION", "path": "root.a"}),
+    (RevisionError("m", path=("a",), written=1, now=2), {"code": "REVISION", "path": "root.a"}),
     (Gap("m"), {"code": "GAP"}),
     (InvalidMessage("m"), {"code": "INVALID_MESSAGE"}),
     (StreamClosed("m"), {"code": "CLOSED"}),

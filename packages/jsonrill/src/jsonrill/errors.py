@@ -186,19 +186,15 @@ class FragmentError(JsonrillError):
 
 
 class RevisionError(JsonrillError):
-    """A snapshot contradicts text that was already written and cannot be taken back."""
+    """A snapshot contradicts text that was already written and cannot be taken back.
+
+    `written` is the value in the text, `now` the value in the snapshot, None if it is missing.
+    """
 
     code = "REVISION"
     path: Path
-
-    def __init__(self, path: Path, written: Any, now: Any, message: str = "") -> None:
-        message = message or f"at {path!r}: written as {written!r}, now {now!r}"
-        super().__init__(message, path=path)
-        self.written = written
-        self.now = now
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.path, self.written, self.now, str(self))
+    written: object = None
+    now: object = None
 
 
 class InvalidMessage(JsonrillError, ValueError):

@@ -169,7 +169,7 @@ class Chunker:
             f"{format_path(change.path)} was written as {reprlib.repr(written)} and is now {shown}"
             f"; written text cannot be taken back. To try: {', '.join(self._remedies(change))}"
         )
-        return RevisionError(change.path, written, now, message)
+        return RevisionError(message, path=change.path, written=written, now=now)
 
     def _remedies(self, change: Difference) -> Iterator[str]:
         if not self._has_blanks and None in (change.written, change.now):
