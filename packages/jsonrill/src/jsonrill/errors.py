@@ -47,7 +47,7 @@ class Problem(TypedDict, total=False):
 
 
 class JsonrillError(Exception):
-    """The root of the tree: catch this to catch everything.
+    """The base class of all errors in data.
 
     `code` names the kind of error. `offset` counts characters from 0, `line` and `column` from 1;
     `path` is the value that was being read. `text` is the answer that was read (the beginning of a
@@ -157,7 +157,7 @@ class LimitExceeded(JsonrillError):
 
 
 class InvalidSchema(JsonrillError, ValueError):
-    """The value violates its schema: by which `rule`, and where the wrong value or key begins.
+    """The value violates a `rule` of its schema; `offset` is where the wrong value or key begins.
 
     `allowed` lists the values or keys that could have come, if they are known. `value` is the last
     good one, if `values` or `fields` raised this.

@@ -268,7 +268,7 @@ class FragmentBuilder(ValueBuilder):
 
 
 class Parser:
-    """Text → fragments, strict RFC 8259, any cutting, O(1) amortised a character.
+    """Parse text into fragments: strict RFC 8259, cut anywhere, in constant time per character.
 
     `feed` raises `InvalidJSON` at the first character that no continuation can make valid,
     `flush` raises `Truncated` when the text stopped early. Either carries the fragments that were
@@ -332,7 +332,7 @@ _EXPECTED: Final = {
 
 
 class Rebuilder(GrowingValue):
-    """Fragments, as objects or from the wire, in any grouping → the value they describe."""
+    """Rebuild a value from its fragments, as objects or wire dicts, in any grouping."""
 
     __slots__ = ("_frames", "_has_key", "_is_foreign")
 

@@ -121,7 +121,7 @@ class Chunker:
 
     @property
     def held(self) -> dict[Path, Any]:
-        """What the last snapshot showed and the text does not have, or not completely, by path."""
+        """The values of the last snapshot that are not completely in the text, by path."""
         return {} if self._is_closed else {path: to_value(v) for path, v in self._stack.held()}
 
     def _write(self, tree: Tree) -> str:

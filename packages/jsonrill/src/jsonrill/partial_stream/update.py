@@ -124,12 +124,11 @@ if TYPE_CHECKING:
         """The state of one entity. Treat it as read-only; its data is safe to keep.
 
         `index` counts the entities of one name from 0, `status` is PARTIAL, COMPLETED or ERROR,
-        `data` what is known, `entity` the declared name, `delta` what is new since the update
-        before (operations of the wire), `error` what `JsonrillError.to_dict` says. A field that an
-        update does not have is None. Also known: `path`, the entity's place in its document; within
-        the data `open_path`, the value that still grows, and `completed`, the values that this
-        update completes; `model`, the data as an instance of the schema's type; and the `repairs`
-        so far.
+        `data` the value so far, `entity` the declared name, `delta` the operations since the
+        previous update, `error` the dict that `JsonrillError.to_dict` returns. Absent fields are
+        None. `path` leads to the entity in its document; within the data, `open_path` leads to the
+        value that still grows, and `completed` to the values that this update completes. `model`
+        is the data as an instance of the schema's type, `repairs` are those so far.
         """
 
         model: T | None

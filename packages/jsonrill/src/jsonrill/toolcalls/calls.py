@@ -40,7 +40,7 @@ _MOST_EARLY: Final = 256
 
 @dataclass(slots=True, eq=False, repr=False)
 class ToolCallUpdate:
-    """What one event changed in one call (`call`); None where it changed nothing.
+    """The change that one event made to one call (`call`); unchanged fields are None.
 
     `json_update_fragments` is None when no argument text came, `[]` when some came but nothing is
     new. `status` and `error` are there when the status changed, `is_result` when a result came.
