@@ -252,6 +252,12 @@ def stream_error(error: JsonrillError) -> Problem:
     return {**problem, "code": InvalidJSON.code} if isinstance(error, Truncated) else problem
 
 
+def public_problem(error: Exception) -> Problem:
+    """Return an error for JSON, without the details of an exception that is not a JsonrillError."""
+    known = error if isinstance(error, JsonrillError) else SourceFailed("the source failed")
+    return known.to_dict()
+
+
 def refuse_copy(stage: Any, *_: Any) -> NoReturn:
     """Raise the `TypeError` of a stage that cannot be copied or pickled."""
     name = type(stage).__name__

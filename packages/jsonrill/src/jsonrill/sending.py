@@ -8,24 +8,15 @@ from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, 
 from contextlib import suppress
 from typing import Any, Final, Unpack, overload
 
+from .deltas import Operation
 from .driver import Pace, drive
-from .errors import (
-    DEFAULT_LIMITS,
-    CutShort,
-    Gap,
-    InvalidJSON,
-    InvalidMessage,
-    JsonrillError,
-    LimitExceeded,
-    Limits,
-    SourceFailed,
-)
+from .errors import CutShort, Gap, InvalidMessage, JsonrillError, Limits, SourceFailed
 from .parse.options import create_machine
 from .partial_stream.recorder import Recorder
 from .pipeline import Pipe, Stage
-from .stages import TextReader
+from .stages import BAD_TEXT, TextReader
 from .streams import ReadOptions, Source, read_options
-from .wire import Message, Receiver, Sender, end_marks
+from .wire import Message, Receiver, Sender, last_step
 
 # The fields and comments of server-sent events that carry no message.
 _OTHER_FIELDS: Final = (b":", b"event:", b"id:", b"retry:")
@@ -74,11 +65,11 @@ def send(
 
 @overload
 def receive(
-    messages: AsyncIterable[Any], *, limits: Limits = DEFAULT_LIMITS
+    messages: AsyncIterable[Any], *, limits: Limits | None = None
 ) -> AsyncGenerator[Any]: ...
 @overload
-def receive(messages: Any, *, limits: Limits = DEFAULT_LIMITS) -> Generator[Any]: ...
-def receive(messages: Any, *, limits: Limits = DEFAULT_LIMITS) -> Any:
+def receive(messages: Any, *, limits: Limits | None = None) -> Generator[Any]: ...
+def receive(messages: Any, *, limits: Limits | None = None) -> Any:
     """Yield the value after each message that changed it.
 
     A message is decoded JSON. Bytes, and sources of bytes (a response, a file), are read as lines
@@ -130,27 +121,24 @@ class TextSender(StateSender):
 
     def feed(self, text: str | bytes) -> list[Message]:
         """Return the message for the changes that this piece of text makes."""
-        return [] if self.ended else self._read(self._machine.feed, text)
+        return self._read(self._machine.feed, text, [])
 
     def flush(self, cut: CutShort | None = None) -> list[Message]:
-        return [] if self.ended else self._read(self._machine.flush, cut, is_last=True)
+        return self._read(self._machine.flush, cut, [last_step()])
 
-    def _read(self, read: Callable[[Any], Any], text: Any, is_last: bool = False) -> list[Message]:
-        """Return the message for the last changes, and for the end or an error.
-
-        It is one message, so that `merge` can join it with one that is held back.
-        """
-        failure = None
+    def _read(self, read: Callable[[Any], Any], text: Any, end: list[Operation]) -> list[Message]:
+        """Return the message for the last changes and the end, which may be an error."""
+        if self.ended:
+            return []
         try:
             read(text)
-        except (InvalidJSON, LimitExceeded) as error:
-            failure = error
+        except BAD_TEXT as error:
+            end = [last_step(error)]
+        self.ended = bool(end)
         recorder = self._recorder
         is_new = recorder.started and (recorder.is_dirty or not recorder.is_sent)
         operations = recorder.take()[0] if is_new else []
-        self.ended = is_last or failure is not None
-        marks = end_marks(failure) if self.ended else []
-        return _present(self.sender.write(operations, marks))
+        return _present(self.sender.write([*operations, *end]))
 
 
 def _present(message: Message | None) -> list[Message]:
@@ -163,9 +151,9 @@ class ValueReceiver(Stage):
     Bytes are lines: each is a message, in an event stream after `data:`.
     """
 
-    def __init__(self, limits: Limits) -> None:
-        self._receiver = Receiver(limits=limits)
-        self._limit = limits.text
+    def __init__(self, limits: Limits | None) -> None:
+        self._limits = limits or Limits()
+        self._receiver = Receiver(limits=self._limits)
         # The incomplete last line.
         self._rest = bytearray()
 
@@ -193,17 +181,15 @@ class ValueReceiver(Stage):
         raise error
 
     def _messages(self, data: bytes) -> Iterator[Any]:
-        *lines, rest = data.split(b"\n")
-        if lines:
-            lines[0] = bytes(self._rest + lines[0])
-            self._rest.clear()
-        self._rest += rest
-        if len(self._rest) > self._limit:
-            raise InvalidMessage(f"a message has more than {self._limit} bytes")
+        """Return the messages in the lines that are complete with this data."""
+        self._rest += data
+        lines = self._rest.split(b"\n") if b"\n" in data else [self._rest]
+        self._rest = lines.pop()
+        if len(self._rest) > self._limits.text:
+            raise InvalidMessage(f"a message has more than {self._limits.text} bytes")
         for line in lines:
-            field = line.removeprefix(BOM_UTF8).strip()
-            text = field.removeprefix(b"data:").strip()
-            if text in (b"", b"[DONE]") or field.startswith(_OTHER_FIELDS):
+            text = bytes(line).removeprefix(BOM_UTF8).strip().removeprefix(b"data:").strip()
+            if text in (b"", b"[DONE]") or text.startswith(_OTHER_FIELDS):
                 continue
             try:
                 message = json.loads(text)

@@ -18,15 +18,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from .deltas import Operation, Patch, apply_delta, difference, plain, resolve, tokens_of
-from .errors import (
-    DEFAULT_LIMITS,
-    Gap,
-    InvalidMessage,
-    JsonrillError,
-    Limits,
-    SourceFailed,
-    StreamClosed,
-)
+from .errors import DEFAULT_LIMITS, Gap, InvalidMessage, Limits, StreamClosed, public_problem
 from .paths import ABSENT
 
 # A snapshot, a change, or the text of a short append (W1).
@@ -53,15 +45,13 @@ class Receiver:
         # What builds the value, if operations only describe it: the recorder of a text.
         self.builder: Any = None
         self.n = 0
-        self.ended = False
+        self.ended = self.ordered = False
         self.error: dict[str, Any] | None = None
-        self.ordered = False
         self.last: str | None = None
         self.done: set[str] = set()
         # Whether a message was missed or rejected since the last snapshot, and whether the last
         # snapshot was rejected: then the changes after it belong to another value.
-        self._is_lost = True
-        self._needs_snapshot = True
+        self._is_lost = self._needs_snapshot = True
 
     @property
     def value(self) -> Any:
@@ -76,7 +66,7 @@ class Receiver:
         """
         try:
             return self._adopt(message) if type(message) is dict else self._change(message)
-        except JsonrillError:
+        except (Gap, InvalidMessage):
             self._is_lost = True
             self._needs_snapshot = self._needs_snapshot or type(message) is dict
             raise
@@ -99,18 +89,15 @@ class Receiver:
                 raise InvalidMessage(f"{message[name]!r:.80} is not the {name} of a snapshot")
         if message.get("v", 1) != 1:
             raise InvalidMessage(f"version {message['v']!r:.80} of the wire is not supported")
-        n, done, error = _number(message.get("n")), message.get("done", []), message.get("error")
-        if error is not None and (message.get("end") or not _is_error(error)):
-            raise InvalidMessage(f"{error!r:.80} is not an error")
-        tokens_of(message.get("last", ""), self._limits.depth)
-        value = self._patch.checked(message.get("value", ABSENT))
-        for mark in done:
-            _check_exists(value, mark)
+        n, last = _number(message.get("n")), message.get("last")
+        tokens_of(last or "", self._limits.depth)
+        steps = [["set", "", message.get("value", ABSENT)]]
+        steps += [["done", pointer] for pointer in message.get("done", [])]
+        steps += [["end"]] if message.get("end") else []
+        steps += [["error", message["error"]]] if "error" in message else []
+        self._apply(n, steps, Patch(None, self._limits), set())
+        self.last, self.ordered = last, message.get("ordered", False)
         self._is_lost = self._needs_snapshot = False
-        self.n, self._patch = n, Patch(value, self._limits)
-        self.last, self.ordered = message.get("last"), message.get("ordered", False)
-        self.done, self.error = set(done), error
-        self.ended = message.get("end", False) or error is not None
         return True
 
     def _change(self, message: Any) -> bool:
@@ -120,9 +107,7 @@ class Receiver:
             raise InvalidMessage(f"{message!r:.80} is not a message")
         if type(steps[0]) is str or type(steps[0]) is list:
             if self._is_lost:
-                raise Gap(
-                    "a change without a number needs a snapshot first; JSON text must be decoded"
-                )
+                raise Gap("a change without a number needs a snapshot; JSON text must be decoded")
             return self.advance(steps)
         n = _number(steps[0])
         if self._needs_snapshot or n > self.n + 1:
@@ -131,19 +116,21 @@ class Receiver:
 
     def advance(self, steps: list[Any]) -> bool:
         """Apply the steps of the next change, all or none; return whether the value changed."""
-        if not steps:
-            raise InvalidMessage("a change has at least one operation")
+        if self.ended or not steps:
+            raise InvalidMessage(f"{steps!r:.80} came after the end, or has no operation")
         # One operation that fails changes nothing. Several are applied to a copy.
         patch = self._patch if len(steps) == 1 else Patch(self._patch.value, self._limits)
-        last, ended, error = self.last, self.ended, self.error
+        return self._apply(self.n + 1, steps, patch, self.done)
+
+    def _apply(self, n: int, steps: list[Any], patch: Patch, done: set[str]) -> bool:
+        last, ended, error = self.last, False, None
         marks: list[str] = []
         is_changed = False
         for step in steps:
             match step:
                 case _ if ended:
                     raise InvalidMessage(f"{step!r:.80} came after the end")
-                case ["done", pointer]:
-                    _check_exists(patch.value, pointer)
+                case ["done", pointer] if resolve(patch.value, pointer) is not ABSENT:
                     marks.append(pointer)
                 case ["end"]:
                     ended = True
@@ -154,8 +141,8 @@ class Receiver:
                     if self.builder is None:
                         patch.apply(operation)
                     last, is_changed = operation[1], True
-        self.done.update(marks)
-        self.n, self._patch, self.last = self.n + 1, patch, last
+        done.update(marks)
+        self.n, self._patch, self.last, self.done = n, patch, last, done
         self.ended, self.error = ended, error
         return is_changed
 
@@ -192,14 +179,14 @@ class Sender:
             raise ValueError("the state has too many levels") from None
         if copy.done:
             self._check_done(operations)
-        new = [["done", mark] for mark in done if copy.done.isdisjoint(_prefixes(mark))]
-        message = self.write(operations, new)
+        marks = [["done", mark] for mark in done if copy.done.isdisjoint(_prefixes(mark))]
+        message = self.write([*operations, *marks])
         self._state = state if self._frozen else copy.value
         return message
 
     def end(self, error: Exception | Mapping[str, Any] | None = None) -> Message | None:
         """Return the last message: everything is final, or `error` says why it is not."""
-        return self.write([], end_marks(error))
+        return self.write([last_step(error)])
 
     def snapshot(self) -> dict[str, Any] | None:
         """Return the message for a receiver that joins now; None before the first state."""
@@ -214,23 +201,22 @@ class Sender:
         present = {name: item for name, item in members.items() if item not in (None, False, [])}
         return {"n": copy.n, "value": copy.value, **present} if copy.n else None
 
-    def write(self, operations: list[Operation], marks: list[Operation]) -> Message | None:
-        """Return the message with these operations and then marks; None without any."""
+    def write(self, steps: list[Operation]) -> Message | None:
+        """Return the message with these steps, or None if there are none."""
         copy, last = self.copy, self.copy.last
         if copy.ended:
             raise StreamClosed("the stream has ended; nothing more can be sent")
-        if not operations and not marks:
+        if not steps:
             return None
-        copy.advance([*operations, *marks])
+        copy.advance(steps)
         if copy.n == 1:
             copy.last = None
             return self.snapshot()
         message: list[Any] = [copy.n] if self._numbered else []
-        for operation in operations:
-            name, pointer, *arguments = operation
-            message.append(arguments[0] if name == "append" and pointer == last else operation)
-            last = pointer
-        return _shortest([*message, *marks])
+        for step in steps:
+            message.append(step[2] if step[:2] == ["append", last] else step)
+            last = step[1] if len(step) > 1 else None
+        return _shortest(message)
 
     def merge(self, held: Message, message: Message) -> Message | None:
         """Merge a message that was not sent yet with the next one, if possible in place."""
@@ -267,11 +253,6 @@ def _prefixes(pointer: str) -> list[str]:
     return ["/".join(tokens[:count]) for count in range(1, len(tokens) + 1)]
 
 
-def _check_exists(value: Any, pointer: Any) -> None:
-    if resolve(value, pointer) is ABSENT:
-        raise InvalidMessage(f"there is no value at {pointer!r:.80} that could be done")
-
-
 def _number(n: Any) -> int:
     if type(n) is not int or not 1 <= n <= _MAX_NUMBER:
         raise InvalidMessage(f"{n!r:.80} is not the number of a message")
@@ -282,14 +263,11 @@ def _is_error(error: Any) -> bool:
     return type(error) is dict and type(error.get("code")) is type(error.get("message")) is str
 
 
-def end_marks(error: Exception | Mapping[str, Any] | None) -> list[Operation]:
-    """Return the mark that ends a stream. It hides the details of unexpected exceptions."""
+def last_step(error: Exception | Mapping[str, Any] | None = None) -> Operation:
+    """Return the step that ends a stream. It hides the details of unexpected exceptions."""
     if error is None:
-        return [["end"]]
-    if isinstance(error, Exception):
-        known = error if isinstance(error, JsonrillError) else SourceFailed("the source failed")
-        error = known.to_dict()
-    problem = plain(error)
+        return ["end"]
+    problem = plain(public_problem(error) if isinstance(error, Exception) else error)
     if not _is_error(problem):
         raise ValueError(f"an error has a code and a message, not {problem!r:.80}")
-    return [["error", problem]]
+    return ["error", problem]
