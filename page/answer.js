@@ -79,16 +79,26 @@ export class Answer {
     return this.outline.text;
   }
 
+  get provider() {
+    return this.#parts.reader.provider;
+  }
+
   /** Return the length of the answer's text after this many events. @param {number} position */
   lengthAt(position) {
     return this.#lengths[Math.min(position, this.#lengths.length - 1)];
   }
 
-  /** @param {any} event */
-  add(event) {
+  /**
+   * @param {any} event
+   * @param {any[]} [parts] what the server reads in it, if this page does not know the provider
+   */
+  add(event, parts = isObject(event) ? this.#parts.feed(event) : []) {
     const at = this.#lengths.length;
     this.error ||= reportedError(event);
-    if (isObject(event)) for (const part of this.#parts.feed(event)) this.#take(part, at);
+    for (const part of parts) {
+      if (part.kind) this.#take(part, at);
+      else this.error ||= reportedError(part);
+    }
     this.#lengths.push(this.outline.length);
   }
 

@@ -1,12 +1,12 @@
 /** The parts of an answer as cards: texts, reasoning, and calls with their arguments and results. */
 
 import { button, copyText, followEnd, make, reveal, showRows } from "./dom.js";
-import { escapeText, formatDuration, shorten } from "./format.js";
+import { escapeText, shorten } from "./format.js";
 import { coloured } from "./text-pane.js";
 import { TreeView } from "./tree-view.js";
 
 /** @typedef {import("./answer.js").Track} Track */
-/** @typedef {import("./diagnosis.js").Mark} Mark */
+/** @typedef {import("./marks.js").Mark} Mark */
 /** @typedef {import("./recording.js").Recording} Recording */
 /** @typedef {{key: number, signature: string, track: Track}} Card */
 
@@ -94,7 +94,7 @@ export class CallsPane {
     head.replaceChildren(
       make("h2", "", escapeText(track.name || "…")),
       make("span", `badge ${tone}`, LABELS[state.status]),
-      make("span", "muted", this.#times(track)),
+      make("span", "muted", `events ${track.begins}–${state.at}`),
     );
     const text = track.text.slice(0, state.length);
     raw.querySelector("pre")?.replaceChildren(...this.#marked(track, text));
@@ -156,14 +156,5 @@ export class CallsPane {
       make("span", `badge ${result.isError ? "bad" : "good"}`, result.isError ? "error" : "result"),
       make("pre", "text", ...(isText ? [escapeText(text)] : coloured(text))),
     );
-  }
-
-  /** @param {Track} track */
-  #times(track) {
-    const recording = /** @type {Recording} */ (this.#recording);
-    const last = track.at(this.#position)?.at ?? track.begins;
-    if (!recording.isTimed) return `events ${track.begins}–${last}`;
-    const [from, to] = [recording.times[track.begins - 1] ?? 0, recording.times[last - 1] ?? 0];
-    return `${formatDuration(from)} – ${formatDuration(to)}`;
   }
 }

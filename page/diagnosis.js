@@ -3,16 +3,13 @@
 import { formatPath } from "../js/src/index.js";
 import { describePlace } from "./characters.js";
 import { formatCount, formatNumber, parseJson, shorten } from "./format.js";
+import { markOf, placed } from "./marks.js";
 import { Outline } from "./outline.js";
 import { CUTS, GENERAL, inWords, ofError, remedy } from "./remedies.js";
 
 /** @typedef {import("./answer.js").Track} Track */
-/** @typedef {import("./outline.js").Fault} Fault */
 /** @typedef {import("./recording.js").Recording} Recording */
-/**
- * A place in the stream: characters of the document, or with `track` of a part of the answer. `label` names what is wrong.
- * @typedef {{offset: number, length: number, path: (string | number)[], position: number, label: string, track: Track | null}} Mark
- */
+/** @typedef {import("./marks.js").Mark} Mark */
 /**
  * @typedef {{tone: "good" | "bad" | "busy", what: string, where: string, todo: string, mark: Mark | null}} Diagnosis
  */
@@ -25,7 +22,7 @@ const ITEMS = { text: "piece", many: "piece", snapshots: "snapshot", events: "ev
  */
 export function diagnose(recording) {
   const finders = [ofConnection, ofBroken, ofNothing, ofProvider, ofDocument, ofCut, ofCalls, ofReport, ofWire, ofStrange];
-  for (const find of [...finders, ofEncoding, ofJoined]) {
+  for (const find of [...finders, ofEncoding, ofIds, ofCharacters, ofJoined]) {
     const found = find(recording);
     if (found !== null) return found;
   }
@@ -87,7 +84,7 @@ function ofDocument(recording) {
   const fault = outline?.faults.find(({ code }) => code !== "TRUNCATED");
   if (outline === null || fault === undefined) return null;
   if (fault.code === "LIMIT_EXCEEDED") {
-    const todo = `Raise the limit if you expect such values: Limits(${fault.expected}=…).`;
+    const todo = `If you expect this, raise the limit “${fault.expected}” of the program that reads it. If not, find what wrote it.`;
     return bad(`Limit exceeded: ${fault.message.split(" at ")[0]}`, todo, placed(recording, fault, outline, "over a limit"));
   }
   const others = outline.faults.length - 1;
@@ -154,13 +151,13 @@ function ofReport(recording) {
   if (report === null) return null;
   const outline = recording.outline ?? recording.answer?.outline;
   if (report.code === "INVALID_SCHEMA") {
-    const todo = "Give the model this schema, or change the schema. jsonrill.feedback(error) is the text to send back.";
+    const todo = "Send this message to the model and ask again. If the value is right, change the schema.";
     const place = outline ? placed(recording, report, outline, "violates the schema") : {};
     return bad(`Violates the schema: ${report.message}`, todo, place);
   }
   if (report.code !== "REVISION") return bad(report.message, GENERAL, { where: formatPath(report.path) });
   const { message, path, position } = report;
-  const todo = 'Read it with on_revision="keep", or send the states over the wire, which allows changes.';
+  const todo = "Text that was sent cannot be changed: let snapshots only grow, or send them as messages of the jsonrill wire.";
   const mark = markOf(position, "changed", path);
   return bad(message.split("; ")[0], todo, { where: `snapshot ${formatNumber(position)}, in ${formatPath(path)}`, mark });
 }
@@ -170,7 +167,7 @@ function ofWire({ kind, wireError, isWireEnded, isEnded, length }) {
   if (kind !== "wire") return null;
   if (wireError !== null) {
     const mark = markOf(wireError.position, "does not fit");
-    const todo = "The receiver keeps its value and needs a snapshot: call sender.snapshot() and send it.";
+    const todo = "The receiver keeps its value until the next snapshot: let the sender send one.";
     return bad(`The message does not fit: ${wireError.message}`, todo, { where: `message ${wireError.position}`, mark });
   }
   if (!isEnded || isWireEnded) return null;
@@ -204,8 +201,8 @@ function ofStrange({ isEnded, answer }) {
   if (!isEnded || answer === null || answer.tracks.length > 0) return null;
   const empty = "Request it again. If it stays empty, look at the prompt and at the token limit.";
   if (answer.isRecognised) return bad("The answer is empty: it has no text and no call", empty);
-  const todo = "Supported providers: OpenAI, Anthropic, Gemini, the AI SDK and AG-UI. Otherwise choose a format under Options.";
-  return bad("These events contain no text and no call of a provider that is known here", todo);
+  const todo = "If they are not events of a model provider, choose another format under Options.";
+  return bad("These events contain no text and no call of a known provider", todo);
 }
 
 /** Diagnose JSON in a JSON string. @param {Recording} recording */
@@ -227,10 +224,29 @@ function isEncodedTwice({ root, text }) {
   return typeof inner === "object" && inner !== null;
 }
 
+/** Diagnose a call to which no result can be sent. @param {Recording} recording */
+function ofIds(recording) {
+  const { answer, items, isEnded } = recording;
+  // The others send no ids, or always.
+  if (!isEnded || !["openai_chat", "openai_responses", "anthropic"].includes(answer?.provider ?? "")) return null;
+  const call = answer?.calls.find(({ id }) => !items.some((item) => item.includes(JSON.stringify(id))));
+  const todo = "Look at what sent or copied the events: the API needs the id to match a result with its call.";
+  return call ? ofTrack(recording, call, `The call ${call.name} has no id`, todo, "no id") : null;
+}
+
+/** Diagnose characters that were lost when the text was cut or decoded. @param {Recording} recording */
+function ofCharacters(recording) {
+  const { document, isEnded } = recording;
+  const offset = isEnded && document ? document.text.search(/\ufffd|\p{Cs}|(?<!\\)\\ud[89ab]..(?!\\ud[c-f])/iu) : -1;
+  if (document === null || offset < 0) return null;
+  const fault = { offset, path: document.nodeAt(offset)?.path ?? [] };
+  const todo = "A piece ended inside a character: read all pieces with one UTF-8 decoder, and join them before writing.";
+  return bad("Valid JSON, but a character was lost", todo, placed(recording, fault, document, "half a character"));
+}
+
 /** @param {Recording} recording */
 function ofJoined({ isJoined }) {
-  const todo =
-    "End each event with a blank line, or readers join them. If only this copy lacks the lines, the stream is complete.";
+  const todo = "End each event with a blank line, or readers join them. If only this copy lacks the lines, all is well.";
   const place = { where: "after event 1", mark: markOf(1, "not separated") };
   return isJoined ? bad("No blank line separates the events", todo, place) : null;
 }
@@ -260,38 +276,4 @@ function busy(recording) {
 /** @param {Recording} recording */
 function countItems({ kind, length }) {
   return formatCount(length, ITEMS[kind]);
-}
-
-/**
- * Mark an item of the stream.
- * @param {number} position
- * @param {string} label
- * @param {(string | number)[]} [path]
- * @returns {Mark}
- */
-function markOf(position, label, path = []) {
-  return { offset: 0, length: 0, path, position, label, track: null };
-}
-
-/**
- * @param {Recording} recording
- * @param {Pick<Fault, "offset" | "path">} fault
- * @param {Outline} outline
- * @param {string} [label]
- */
-function placed(recording, { offset, path }, outline, label = "not JSON") {
-  const position = Math.min(recording.positionOf(offset), recording.length);
-  const length = label === "cut off" ? 0 : label === "violates the schema" ? sizeOf(outline, offset, path) : 1;
-  return { where: describePlace(outline.text, offset, path), mark: { offset, length, path, position, label, track: null } };
-}
-
-/**
- * Return the number of characters of the value at a path.
- * @param {Outline} outline
- * @param {number} offset
- * @param {(string | number)[]} path
- */
-function sizeOf(outline, offset, path) {
-  const node = outline.find(path);
-  return node?.start === offset && !node.isContainer && node.end !== Infinity ? node.end - offset : 1;
 }

@@ -2,6 +2,7 @@
 
 import { byId, followEnd, make, showRows } from "./dom.js";
 import { escapeText, formatCount, formatDuration, formatNumber, isObject, parseJson, shorten } from "./format.js";
+import { countBefore } from "./search.js";
 import { coloured } from "./text-pane.js";
 
 /** @typedef {import("./recording.js").Recording} Recording */
@@ -118,12 +119,17 @@ export class EventsPane {
   /** Return the indices of the events so far that contain a text. @param {string} query */
   #find(query) {
     const isEnd = this.#position === this.#recording?.length;
-    const count = this.#isReceived ? this.#position : this.#rendered.length;
-    return Array.from({ length: count }, (_, index) => index).filter((index) => {
-      const { record, data } = this.#event(index);
-      if (record > this.#position && !isEnd) return false;
-      return !query || (typeof data === "string" ? data : JSON.stringify(data)).toLowerCase().includes(query);
-    });
+    const rendered = this.#rendered;
+    const isBefore = (/** @type {number} */ index) => isEnd || rendered[index].record <= this.#position;
+    const count = this.#isReceived ? this.#position : countBefore(rendered.length, isBefore);
+    const indices = Array.from({ length: count }, (_, index) => index);
+    return query === "" ? indices : indices.filter((index) => this.#textOf(index).toLowerCase().includes(query));
+  }
+
+  /** @param {number} index */
+  #textOf(index) {
+    const { data } = this.#event(index);
+    return typeof data === "string" ? data : JSON.stringify(data);
   }
 
   /**
@@ -179,13 +185,13 @@ function received(kind, data) {
 }
 
 /**
- * Describe a rendered event: an update, fragments, a wire message, or a piece of text.
+ * Describe a rendered event: an update, a wire message, or a piece of text.
  * @param {any} data
  * @returns {Cells}
  */
 function described(data) {
   if (typeof data === "string") return ["text", "", [operation(["append", "", data])]];
-  if (Array.isArray(data)) return isObject(data[0]) ? ["fragments", "", fragments(data)] : ["change", "", data.map(operation)];
+  if (Array.isArray(data)) return ["change", "", data.map(operation)];
   if (!isObject(data)) return ["event", "", [String(data)]];
   if (data.error) return [String(data.error.code ?? "error"), "bad", [escapeText(String(data.error.message ?? ""))]];
   if (typeof data.status === "string") {
@@ -201,15 +207,6 @@ function described(data) {
 /** @param {any} value */
 function json(value) {
   return coloured(shorten(JSON.stringify(value), MAX_TEXT));
-}
-
-/** @param {any[]} list */
-function fragments(list) {
-  return list.map(({ kind, path, textValue, value }) => {
-    const content = textValue ?? value;
-    const shown = content === undefined ? " " : ` ${escapeText(JSON.stringify(content))} `;
-    return make("span", "op", `${kind} `, make("span", "muted", escapeText(path)), shown);
-  });
 }
 
 /**

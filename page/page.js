@@ -2,7 +2,7 @@
  * The page: opens a stream (pasted, an example, or live from the server) and shows one moment of it.
  *
  *     recognise, recording, answer,     what was received, and what was known at each moment; no DOM
- *     outline, node, diagnosis
+ *     outline, value-node, diagnosis, marks
  *     server, source                    publishing and reading streams
  *     text-pane, tree-pane, tree-view,  the views of a moment
  *     calls-pane, chunks-pane, events-pane
@@ -23,7 +23,7 @@ import { TimeLine } from "./timeline.js";
 import { TreePane } from "./tree-pane.js";
 
 /** @typedef {import("./diagnosis.js").Diagnosis} Diagnosis */
-/** @typedef {import("./diagnosis.js").Mark} Mark */
+/** @typedef {import("./marks.js").Mark} Mark */
 /** @typedef {import("./recording.js").Recording} Recording */
 /** @typedef {import("./tabs.js").Tab} Tab */
 /** @typedef {{how: "end" | "play" | "follow", tab?: Tab, format?: string}} Opening */
@@ -110,8 +110,8 @@ class Page {
    * @param {Tab[]} tabs
    * @returns {Tab}
    */
-  #bestTab({ answer }, tabs) {
-    if (tabs.includes("chunks")) return "chunks";
+  #bestTab({ answer, broken }, tabs) {
+    if (tabs.includes("chunks") && broken === 0) return "chunks";
     return answer && (answer.calls.length > 0 || !tabs.includes("tree")) ? "calls" : "tree";
   }
 

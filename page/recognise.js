@@ -5,7 +5,10 @@ import { reportedError } from "./answer.js";
 import { formatCount, isObject, parseJson } from "./format.js";
 
 /** @typedef {"text" | "many" | "snapshots" | "events" | "wire"} Kind */
-/** A piece of text, a line or an event; `at` in milliseconds. @typedef {{data: string, at: number | null}} Item */
+/**
+ * A piece of text, a line or an event; `at` in milliseconds; `parts` is what the server reads in an event.
+ * @typedef {{data: string, at: number | null, parts?: any[]}} Item
+ */
 /**
  * `items`: one item may be a text that is not cut into pieces. `isDone`: the events ended with `[DONE]`. `isJoined`: no blank line
  * separates them.
@@ -214,7 +217,7 @@ function isContainer(value) {
 }
 
 /**
- * Return true if the values are one growing value: nearly each contains the previous one, and most add to it.
+ * Return true if the values are one growing value: three of four contain the previous one, and most add to it.
  * Lines of a log have the same fields with other values.
  * @param {any[]} values
  */
@@ -224,7 +227,7 @@ function isGrowing(values) {
     if (!contains(values[at], values[at - 1])) other += 1;
     else if (!contains(values[at - 1], values[at])) more += 1;
   }
-  return values.length > 1 && isContainer(values[0]) && other * 10 <= values.length && more * 2 >= values.length - 1;
+  return values.length > 1 && isContainer(values[0]) && other * 4 <= values.length && more * 2 >= values.length - 1;
 }
 
 /**

@@ -78,15 +78,16 @@ export class Recording {
   /**
    * @param {string} data
    * @param {number} time
+   * @param {any[]} [parts] what the server reads in an event
    */
-  add(data, time) {
+  add(data, time, parts) {
     this.version += 1;
     this.items.push(data);
     this.times.push(time);
     this.outline?.feed(data);
     const value = this.outline ? null : parseJson(data);
     if (value === undefined) this.broken ||= this.length;
-    this.answer?.add(value);
+    this.answer?.add(value, parts);
     if (this.outline) this.#ends.push(this.#ends[this.#ends.length - 1] + data.length);
     if (this.kind === "wire") this.#apply(value);
   }

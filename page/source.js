@@ -2,6 +2,7 @@
 
 import { Receiver } from "../js/src/receive.js";
 import { byId } from "./dom.js";
+import { formatCount, isObject, parseJson } from "./format.js";
 import { Live } from "./live.js";
 import { recognise } from "./recognise.js";
 import { Recording } from "./recording.js";
@@ -20,7 +21,8 @@ import { Server, errorOf } from "./server.js";
  *   onChunk: (chunk: Rendered) => void}} Host
  */
 
-// A longer text has larger pieces.
+// A text is cut into pieces of this many characters, or into this many pieces.
+const PIECE = 4;
 const MAX_PIECES = 5000;
 const MAX_TEXT = 64 << 20;
 // Milliseconds between items without times; all of them are played within a few seconds.
@@ -41,13 +43,10 @@ export class Source {
   #stop = new AbortController();
   /** @type {Live | null} */
   #live = null;
-  /** Opens the same material with another piece size. @type {(() => void) | null} */
-  #reopen = null;
 
   /** @param {Host} host */
   constructor(host) {
     this.#host = host;
-    byId("piece").addEventListener("change", () => this.#reopen?.());
     byId("disconnect").addEventListener("click", () => this.#live?.toggle());
   }
 
@@ -63,12 +62,9 @@ export class Source {
     if (text.trim() === "") return "There is no text. Paste one first.";
     if (text.length > MAX_TEXT) return "The text is larger than 64 MB. Paste a part of it.";
     const found = recognise(text, kind);
-    const open = () => {
-      const recording = new Recording(found.kind, `${title}: ${found.about}`, options);
-      Object.assign(recording, { isTimed: found.isTimed, isDone: found.isDone, isJoined: found.isJoined });
-      return this.#show(recording, found.items, STEP, { how: "end" }, open);
-    };
-    void open();
+    const recording = new Recording(found.kind, `${title}: ${found.about}`, options);
+    Object.assign(recording, { isTimed: found.isTimed, isDone: found.isDone, isJoined: found.isJoined });
+    void this.#show(recording, found.items, STEP, { how: "end" });
     return "";
   }
 
@@ -80,12 +76,9 @@ export class Source {
     const { kind, title, pace, tab, format, options = {} } = sample;
     const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
     const items = (sample.items ?? [sample.text ?? large()]).map((data) => ({ data, at: null }));
-    const open = () => {
-      const recording = new Recording(kind, title, options);
-      recording.isTimed = true;
-      return this.#show(recording, items, 1000 / pace, { how: isStill ? "end" : "play", tab, format }, open);
-    };
-    await open();
+    const recording = new Recording(kind, title, options);
+    recording.isTimed = true;
+    await this.#show(recording, items, 1000 / pace, { how: isStill ? "end" : "play", tab, format });
   }
 
   /**
@@ -95,13 +88,12 @@ export class Source {
    * @param {number} step milliseconds between items without times
    */
   async #fill(recording, items, step) {
-    const isWhole = recording.outline !== null && items.length === 1;
-    byId("piece-label").hidden = !isWhole;
-    const pieces = isWhole ? this.#pieces(items[0].data).map((data) => ({ data, at: null })) : items;
+    const [whole] = recording.outline !== null && items.length === 1 ? items : [];
+    const pieces = whole ? cut(whole.data) : items;
     const interval = Math.min(step, LONGEST / pieces.length);
     let end = performance.now() + SLICE;
-    for (const [index, { data, at }] of pieces.entries()) {
-      recording.add(data, at ?? (index + 1) * interval);
+    for (const [index, { data, at, parts }] of pieces.entries()) {
+      recording.add(data, at ?? (index + 1) * interval, parts);
       if (performance.now() < end) continue;
       await new Promise(requestAnimationFrame);
       end = performance.now() + SLICE;
@@ -109,36 +101,19 @@ export class Source {
     recording.end();
   }
 
-  /** Cut a text into pieces of the chosen size, or of a larger one that the control then shows. @param {string} text */
-  #pieces(text) {
-    const select = byId("piece", HTMLSelectElement);
-    select.querySelector(".larger")?.remove();
-    const least = Math.ceil(text.length / MAX_PIECES);
-    for (const option of select.options) option.disabled = Number(option.value) < least;
-    if (Number(select.value) < least) {
-      const option = new Option(String(least), String(least), false, true);
-      option.className = "larger";
-      select.add(option, 0);
-    }
-    const size = Number(select.value);
-    return Array.from({ length: Math.ceil(text.length / size) }, (_, index) => text.slice(index * size, (index + 1) * size));
-  }
-
   /**
    * @param {Recording} recording
    * @param {Item[]} items
    * @param {number} step
    * @param {Opening} opening
-   * @param {() => void} reopen
    */
-  async #show(recording, items, step, opening, reopen) {
+  async #show(recording, items, step, opening) {
     this.#begin(recording, null);
     await this.#fill(recording, items, step);
     // Another stream may have been opened in the meantime.
     if (this.#recording !== recording) return;
-    this.#reopen = reopen;
     this.#host.onOpen(recording, opening);
-    if (this.canRender && recording.isRenderable) void this.#publish(recording);
+    if (this.canRender && (recording.isRenderable || recording.kind === "many")) void this.#publish(recording);
     else byId("published").textContent = "only in this browser";
   }
 
@@ -150,11 +125,10 @@ export class Source {
     this.#stop.abort();
     this.#stop = new AbortController();
     this.#live?.close();
-    this.#live = this.#reopen = null;
+    this.#live = null;
     this.#recording = recording;
     this.#id = id;
     byId("published").textContent = "";
-    byId("piece-label").hidden = true;
   }
 
   // ---- the server ----
@@ -164,12 +138,12 @@ export class Source {
     const { kind, items, options } = recording;
     // One record has one line; line breaks of JSON are only between its values.
     const records = items.map((item) => (kind === "text" ? JSON.stringify(item) : item.replace(/[\r\n]+/g, " ")));
-    this.#id = this.#server.publish({ input: kind, ...options }, records);
     try {
+      if (kind === "many") return await this.#readLines(recording);
+      this.#id = this.#server.publish({ input: kind, ...options }, records);
       const id = await this.#id;
       if (this.#recording !== recording) return;
-      byId("published").textContent = `private stream ${id}, deleted after an hour`;
-      if (location.hash === "#pasted") history.replaceState(null, "", `#stream=${id}`);
+      this.#showId(id);
       await this.#check(recording, id);
       if (!recording.document?.faults.some(({ code }) => code === "INVALID_JSON")) return;
       await this.#repair(recording, await this.#server.publish({ input: kind, repair: true }, records));
@@ -178,6 +152,42 @@ export class Source {
       byId("published").textContent = `not published: ${/** @type {Error} */ (error).message}`;
     }
     this.#changed(recording);
+  }
+
+  /** @param {string} id of what was pasted */
+  #showId(id) {
+    byId("published").textContent = `private stream ${id}, deleted after an hour`;
+    if (location.hash === "#pasted") history.replaceState(null, "", `#stream=${id}`);
+  }
+
+  /** Open JSON lines as events if the server knows their provider. @param {Recording} recording */
+  async #readLines(recording) {
+    const lines = recording.document?.text.split("\n").filter((line) => isObject(parseJson(line))) ?? [];
+    const id = await this.#server.publish({ input: "events" }, lines);
+    if (this.#recording === recording) await this.#readEvents(recording, id, lines);
+    if (this.#recording === recording) byId("published").textContent = "JSON lines, not events of a known provider";
+  }
+
+  /**
+   * Open events as the server reads them if it knows their provider, and this page does not.
+   * @param {Recording} recording
+   * @param {string} id
+   * @param {string[]} events
+   */
+  async #readEvents(recording, id, events) {
+    /** @type {Item[]} */
+    const items = events.map((data) => ({ data, at: null, parts: [] }));
+    for await (const { record, data } of this.#server.events(id, { format: "parts" }, { signal: this.#stop.signal })) {
+      items.at(Math.min(record, items.length) - 1)?.parts?.push(data);
+    }
+    if (this.#recording !== recording || !items.some(({ parts }) => parts?.some(({ kind }) => kind))) return;
+    const [title] = recording.title.split(":");
+    const read = new Recording("events", `${title}: ${formatCount(items.length, "provider event")}`);
+    this.#begin(read, Promise.resolve(id));
+    await this.#fill(read, items, STEP);
+    if (this.#recording !== read) return;
+    this.#host.onOpen(read, { how: "end" });
+    this.#showId(id);
   }
 
   /**
@@ -255,9 +265,21 @@ export class Source {
     byId("published").textContent = "live";
     this.#host.onOpen(recording, { how: "follow" });
     this.#live = new Live(this.#server, recording, id, this.#host.onChange);
-    void this.#live.read();
-    await this.#check(recording, id).catch(() => {});
+    await Promise.all([this.#live.read(), this.#check(recording, id).catch(() => {})]);
+    const isUnknown = recording.isEnded && recording.answer?.isRecognised === false && recording.answer.error === "";
+    if (isUnknown) await this.#readEvents(recording, id, recording.items).catch(() => {});
   }
+}
+
+/**
+ * Cut a text into pieces.
+ * @param {string} text
+ * @returns {Item[]}
+ */
+function cut(text) {
+  const size = Math.max(PIECE, Math.ceil(text.length / MAX_PIECES));
+  const count = Math.ceil(text.length / size);
+  return Array.from({ length: count }, (_, index) => ({ data: text.slice(index * size, (index + 1) * size), at: null }));
 }
 
 /** Return a document of a little more than ten thousand values. */

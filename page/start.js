@@ -45,7 +45,7 @@ export class Start {
     byId("version").textContent = version;
     byId("api").hidden = server === "off";
     byId("privacy").textContent = this.#source.canRender
-      ? `JSON text, events and snapshots go to ${location.host} as a private stream, deleted after an hour. JSON lines stay in your browser.`
+      ? `What you paste goes to ${location.host} as a private stream, which is deleted after an hour.`
       : "The text stays in your browser.";
     const response = await fetch(new URL("web/page/samples.json", document.baseURI));
     this.#samples = await response.json();

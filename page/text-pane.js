@@ -6,7 +6,7 @@ import { escapeText, formatCount, formatNumber } from "./format.js";
 /** @typedef {import("./value-node.js").ValueNode} ValueNode */
 /** @typedef {import("./outline.js").Outline} Outline */
 /** @typedef {import("./recording.js").Recording} Recording */
-/** @typedef {import("./diagnosis.js").Mark} Mark */
+/** @typedef {import("./marks.js").Mark} Mark */
 /** A part of the text with a class. @typedef {[start: number, end: number, className: string]} Span */
 /** @typedef {{key: string, signature: string, start: number, end: number}} Row */
 

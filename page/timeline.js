@@ -1,12 +1,10 @@
 /** The time line: which moment is shown, with marks to go to, playing, and exact steps. */
 
-import { byId, button, make } from "./dom.js";
+import { byId, button } from "./dom.js";
 import { formatDuration, formatNumber } from "./format.js";
 
 /** @typedef {import("./recording.js").Recording} Recording */
 /** @typedef {{position: number, label: string, tone: string}} Stop */
-
-const BARS = 80;
 
 export class TimeLine {
   position = 0;
@@ -19,7 +17,6 @@ export class TimeLine {
   #play = byId("play");
   #slider = byId("slider", HTMLInputElement);
   #stops = "";
-  #bars = 0;
 
   /** @param {() => void} onMove */
   constructor(onMove) {
@@ -43,7 +40,6 @@ export class TimeLine {
   open(recording, how) {
     this.#recording = recording;
     this.#stops = "";
-    this.#bars = 0;
     this.isPlaying = false;
     this.isFollowing = how === "follow";
     this.position = how === "play" ? 0 : recording.length;
@@ -112,7 +108,6 @@ export class TimeLine {
     byId("position").textContent = recording.isTimed ? `${where} · ${formatDuration(time)}` : where;
     this.#play.textContent = this.isPlaying ? "Pause" : "Play";
     this.#drawStops(stops, length);
-    if (length !== this.#bars) this.#drawBars(recording);
   }
 
   /**
@@ -146,21 +141,5 @@ export class TimeLine {
     element.title = `${label} (${formatNumber(position)})`;
     element.setAttribute("aria-label", `Go to ${element.title}`);
     return element;
-  }
-
-  /** Show how much arrived when, with a bar for each part of the items. @param {Recording} recording */
-  #drawBars({ items, length }) {
-    this.#bars = length;
-    const size = Math.max(1, Math.ceil(length / BARS));
-    /** @type {number[]} */
-    const sums = [];
-    for (let at = 0; at < length; at += 1) sums[Math.floor(at / size)] = (sums[Math.floor(at / size)] ?? 0) + items[at].length;
-    const most = Math.max(1, ...sums);
-    const bars = byId("bars");
-    while (bars.childElementCount > sums.length) bars.lastElementChild?.remove();
-    sums.forEach((sum, index) => {
-      const bar = /** @type {HTMLElement} */ (bars.children[index] ?? bars.appendChild(make("i")));
-      bar.style.setProperty("--height", String(sum / most));
-    });
   }
 }
