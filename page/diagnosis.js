@@ -5,7 +5,7 @@ import { describePlace } from "./characters.js";
 import { formatCount, formatNumber, parseJson, shorten } from "./format.js";
 import { markOf, placed } from "./marks.js";
 import { Outline } from "./outline.js";
-import { CUTS, GENERAL, inWords, ofError, remedy } from "./remedies.js";
+import { CUTS, GENERAL, describeFault, adviseOnError, findRemedy } from "./remedies.js";
 
 /** @typedef {import("./answer.js").Track} Track */
 /** @typedef {import("./recording.js").Recording} Recording */
@@ -16,13 +16,18 @@ import { CUTS, GENERAL, inWords, ofError, remedy } from "./remedies.js";
 
 const ITEMS = { text: "piece", many: "piece", snapshots: "snapshot", events: "event", wire: "message" };
 
+/** What can be wrong; the first finding is shown. */
+const FINDERS = [
+  ...[findFailure, findBrokenItem, findNoData, findProviderError, findInvalidDocument, findCut, findInvalidCall, findReport],
+  ...[findWireError, findUnknownEvents, findDoubleEncoding, findMissingId, findLostCharacter, findJoinedEvents],
+];
+
 /**
  * @param {Recording} recording
  * @returns {Diagnosis}
  */
 export function diagnose(recording) {
-  const finders = [ofConnection, ofBroken, ofNothing, ofProvider, ofDocument, ofCut, ofCalls, ofReport, ofWire, ofStrange];
-  for (const find of [...finders, ofEncoding, ofIds, ofCharacters, ofJoined]) {
+  for (const find of FINDERS) {
     const found = find(recording);
     if (found !== null) return found;
   }
@@ -57,20 +62,20 @@ function bad(what, todo, { where = "", mark = null } = {}) {
 }
 
 /** @param {Recording} recording */
-function ofConnection(recording) {
+function findFailure(recording) {
   const { failure, advice, length } = recording;
   const where = length > 0 ? `after ${countItems(recording)}` : "";
   return failure === "" ? null : bad(failure, advice, { where });
 }
 
 /** @param {Recording} recording */
-function ofProvider(recording) {
+function findProviderError(recording) {
   const { answer, length } = recording;
   if (!answer?.error) return null;
   const what = `The provider reported an error: ${shorten(answer.error)}`;
-  const todo = ofError(answer.error);
+  const todo = adviseOnError(answer.error);
   const open = answer.calls.find((call) => call.states.at(-1)?.status === "truncated");
-  if (open !== undefined) return ofTrack(recording, open, what, todo);
+  if (open !== undefined) return badTrack(recording, open, what, todo);
   const { outline } = answer;
   const { path = [] } = outline.faults[0] ?? {};
   const where = recording.hasDocument ? describePlace(outline.text, outline.length, path) : `event ${formatNumber(length)}`;
@@ -79,7 +84,7 @@ function ofProvider(recording) {
 }
 
 /** @param {Recording} recording */
-function ofDocument(recording) {
+function findInvalidDocument(recording) {
   const outline = recording.document;
   const fault = outline?.faults.find(({ code }) => code !== "TRUNCATED");
   if (outline === null || fault === undefined) return null;
@@ -89,12 +94,12 @@ function ofDocument(recording) {
   }
   const others = outline.faults.length - 1;
   const more = others > 0 ? `, and ${formatCount(others, "more error")}` : "";
-  const what = `${inWords(fault, outline.text, "Invalid JSON")}${more}`;
-  return bad(what, remedy(fault, outline.text, recording.repaired !== undefined), placed(recording, fault, outline));
+  const what = `${describeFault(fault, outline.text, "Invalid JSON")}${more}`;
+  return bad(what, findRemedy(fault, outline.text, recording.repaired !== undefined), placed(recording, fault, outline));
 }
 
 /** Diagnose an answer or a text that stopped early. @param {Recording} recording */
-function ofCut(recording) {
+function findCut(recording) {
   const { outline, answer, document } = recording;
   const fault = document?.faults[0];
   const reason = answer?.reason || fault?.reason || "";
@@ -106,27 +111,27 @@ function ofCut(recording) {
     return bad(`${what}; ${fault.expected} is missing`, todo, placed(recording, fault, document, "cut off"));
   }
   const open = answer?.tracks.find((track) => track.states.at(-1)?.status === "truncated") ?? null;
-  if (open?.kind === "call") return ofTrack(recording, open, what, todo);
-  const said = reason === "refused" && open?.text ? `${what}: “${shorten(open.text)}”` : what;
+  if (open?.kind === "call") return badTrack(recording, open, what, todo);
+  const finding = reason === "refused" && open?.text ? `${what}: “${shorten(open.text)}”` : what;
   const position = open?.states.at(-1)?.at ?? recording.length;
   const track = document === null ? open : null;
   const mark = { offset: document?.length ?? 0, length: 0, path: [], position, label: "cut off", track };
-  return bad(said, todo, { where: `after ${countItems(recording)}`, mark });
+  return bad(finding, todo, { where: `after ${countItems(recording)}`, mark });
 }
 
 /** Diagnose a call whose arguments are wrong or cut off. @param {Recording} recording */
-function ofCalls(recording) {
+function findInvalidCall(recording) {
   const calls = recording.answer?.calls ?? [];
   const wrong = calls.find((call) => call.states.at(-1)?.status === "error");
   if (wrong !== undefined) {
     const fault = wrong.outline.faults[0];
     const subject = `Invalid arguments of ${wrong.name || "a call"}`;
-    const what = fault ? inWords(fault, wrong.text, subject) : `${subject}: ${wrong.message}`;
-    const todo = fault ? remedy(fault, wrong.text) : GENERAL;
-    return ofTrack(recording, wrong, what, `${todo} A strict tool schema prevents it.`);
+    const what = fault ? describeFault(fault, wrong.text, subject) : `${subject}: ${wrong.message}`;
+    const todo = fault ? findRemedy(fault, wrong.text) : GENERAL;
+    return badTrack(recording, wrong, what, `${todo} A strict tool schema prevents it.`);
   }
   const open = recording.isEnded ? calls.find((call) => call.states.at(-1)?.status === "truncated") : undefined;
-  return open ? ofTrack(recording, open, "Cut off: the provider ended the answer inside a call", CUTS.length[1]) : null;
+  return open ? badTrack(recording, open, "Cut off: the provider ended the answer inside a call", CUTS.length[1]) : null;
 }
 
 /**
@@ -136,7 +141,7 @@ function ofCalls(recording) {
  * @param {string} todo
  * @param {string} [reason] what is wrong if all of it is JSON
  */
-function ofTrack(recording, track, what, todo, reason = "cut off") {
+function badTrack(recording, track, what, todo, reason = "cut off") {
   const fault = track.outline.faults[0];
   const { offset = reason === "cut off" ? track.outline.length : 0, path = [] } = fault ?? {};
   const state = track.states.find(({ length }) => length > offset) ?? track.states[track.states.length - 1];
@@ -146,7 +151,7 @@ function ofTrack(recording, track, what, todo, reason = "cut off") {
 }
 
 /** Report what the server found. @param {Recording} recording */
-function ofReport(recording) {
+function findReport(recording) {
   const { report } = recording;
   if (report === null) return null;
   const outline = recording.outline ?? recording.answer?.outline;
@@ -163,7 +168,7 @@ function ofReport(recording) {
 }
 
 /** @param {Recording} recording */
-function ofWire({ kind, wireError, isWireEnded, isEnded, length }) {
+function findWireError({ kind, wireError, isWireEnded, isEnded, length }) {
   if (kind !== "wire") return null;
   if (wireError !== null) {
     const mark = markOf(wireError.position, "does not fit");
@@ -176,7 +181,7 @@ function ofWire({ kind, wireError, isWireEnded, isEnded, length }) {
 }
 
 /** Diagnose an event, a snapshot or a message that is not JSON. @param {Recording} recording */
-function ofBroken({ broken, items, kind }) {
+function findBrokenItem({ broken, items, kind }) {
   if (broken === 0) return null;
   const outline = new Outline();
   outline.feed(items[broken - 1]);
@@ -184,20 +189,20 @@ function ofBroken({ broken, items, kind }) {
   const [fault] = outline.faults;
   const isCut = fault.code === "TRUNCATED";
   const subject = `This ${ITEMS[kind]} is not JSON`;
-  const what = isCut ? `${subject}: ${fault.expected} is missing` : inWords(fault, outline.text, subject);
-  const todo = isCut ? "Look at what wrote or copied it: it stops too early." : remedy(fault, outline.text);
+  const what = isCut ? `${subject}: ${fault.expected} is missing` : describeFault(fault, outline.text, subject);
+  const todo = isCut ? "Look at what wrote or copied it: it stops too early." : findRemedy(fault, outline.text);
   const where = `${ITEMS[kind]} ${broken}: ${describePlace(outline.text, fault.offset, fault.path)}`;
   return bad(what, todo, { where, mark: markOf(broken, "not JSON") });
 }
 
 /** Diagnose a stream without data. @param {Recording} recording */
-function ofNothing({ isEnded, length }) {
+function findNoData({ isEnded, length }) {
   if (!isEnded || length > 0) return null;
   return bad("The stream ended without any data", "Look at the request and at the status of its response.");
 }
 
 /** @param {Recording} recording */
-function ofStrange({ isEnded, answer }) {
+function findUnknownEvents({ isEnded, answer }) {
   if (!isEnded || answer === null || answer.tracks.length > 0) return null;
   const empty = "Request it again. If it stays empty, look at the prompt and at the token limit.";
   if (answer.isRecognised) return bad("The answer is empty: it has no text and no call", empty);
@@ -206,7 +211,7 @@ function ofStrange({ isEnded, answer }) {
 }
 
 /** Diagnose JSON in a JSON string. @param {Recording} recording */
-function ofEncoding(recording) {
+function findDoubleEncoding(recording) {
   const { document, answer } = recording;
   const todo = "Encode it once: leave out one json.dumps or JSON.stringify. Or decode it twice.";
   if (document && isEncodedTwice(document)) {
@@ -215,7 +220,7 @@ function ofEncoding(recording) {
   }
   const call = answer?.calls.find(({ outline }) => isEncodedTwice(outline));
   const what = `Encoded twice: the arguments of ${call?.name} are a string that contains JSON`;
-  return call ? ofTrack(recording, call, what, todo, "encoded twice") : null;
+  return call ? badTrack(recording, call, what, todo, "encoded twice") : null;
 }
 
 /** @param {Outline} outline */
@@ -225,17 +230,17 @@ function isEncodedTwice({ root, text }) {
 }
 
 /** Diagnose a call to which no result can be sent. @param {Recording} recording */
-function ofIds(recording) {
+function findMissingId(recording) {
   const { answer, items, isEnded } = recording;
   // The others send no ids, or always.
   if (!isEnded || !["openai_chat", "openai_responses", "anthropic"].includes(answer?.provider ?? "")) return null;
   const call = answer?.calls.find(({ id }) => !items.some((item) => item.includes(JSON.stringify(id))));
   const todo = "Look at what sent or copied the events: the API needs the id to match a result with its call.";
-  return call ? ofTrack(recording, call, `The call ${call.name} has no id`, todo, "no id") : null;
+  return call ? badTrack(recording, call, `The call ${call.name} has no id`, todo, "no id") : null;
 }
 
 /** Diagnose characters that were lost when the text was cut or decoded. @param {Recording} recording */
-function ofCharacters(recording) {
+function findLostCharacter(recording) {
   const { document, isEnded } = recording;
   const offset = isEnded && document ? document.text.search(/\ufffd|\p{Cs}|(?<!\\)\\ud[89ab]..(?!\\ud[c-f])/iu) : -1;
   if (document === null || offset < 0) return null;
@@ -245,7 +250,7 @@ function ofCharacters(recording) {
 }
 
 /** @param {Recording} recording */
-function ofJoined({ isJoined }) {
+function findJoinedEvents({ isJoined }) {
   const todo = "End each event with a blank line, or readers join them. If only this copy lacks the lines, all is well.";
   const place = { where: "after event 1", mark: markOf(1, "not separated") };
   return isJoined ? bad("No blank line separates the events", todo, place) : null;

@@ -29,12 +29,7 @@ const REMEDIES = [
   [/./, /^$/, /^<(?:think|reason|tool|function)/i, "Remove the model's thoughts or tags around the JSON."],
   [/./, /^$/, /^<[!?a-z]/i, "Look at the address of the request and at the status of its response: a proxy may have answered."],
   [/./, /^$/, /^(?:[<>*] |HTTP\/\d)/, "Read the status in them, or paste only the body to see the rest."],
-  [
-    /./,
-    /^\[?$/,
-    /^(?:<?[A-Z]\w+\(\w+=|b['"])/,
-    "Python printed these objects: let it print chunk.model_dump_json() or data.decode().",
-  ],
+  [/./, /^\[?$/, /^(?:<?[A-Z]\w+\(\w+=|b['"])/, "Python printed these objects: print chunk.model_dump_json() or data.decode()."],
   [/./, /^\[$/, /^object /, "A JavaScript program wrote an object as text: write JSON.stringify(value) there."],
   [/./, /^$/, /^(?:data|event|id|retry):/, "Write data: once on each line of an event, and nothing else between the events."],
   [/./, /^\W?$/, /^[\x00-\x08\x0e-\x1f\ufffd]/, "These are bytes, not text. Decompress or decode them first."],
@@ -77,12 +72,12 @@ export const GENERAL = "Correct the text at the mark, or ask for structured outp
 
 /** What is wrong with a text that does not begin as JSON. The first row that fits counts. @type {[RegExp, string][]} */
 const BEGINNINGS = [
-  [/^<(?:!doctype html|html|head|body)\b/i, "This is an HTML page, not JSON: probably the error page of a proxy or server"],
-  [/^(?:[<>*] |HTTP\/\d)/, "These are the headers of a response, not its body"],
-  [/^[^{[]*$/, "There is no JSON in this text"],
-  [/^<\w/, "There is a tag before the JSON"],
-  [/^`{3}/, "The JSON is in a code fence"],
-  [/^[A-Z][\w' -]*[,.:!;\n]/, "There are words before the JSON"],
+  [/^<(?:!doctype html|html|head|body)\b/i, "this is an HTML page, probably the error page of a proxy or server"],
+  [/^(?:[<>*] |HTTP\/\d)/, "these are the headers of a response, not its body"],
+  [/^[^{[]*$/, "there is no JSON in this text"],
+  [/^<\w/, "there is a tag before the JSON"],
+  [/^`{3}/, "the JSON is in a code fence"],
+  [/^[A-Z][\w' -]*[,.:!;\n]/, "there are words before the JSON"],
 ];
 
 /** What to do about a provider's error message. The first row that fits counts. @type {[RegExp, string][]} */
@@ -97,7 +92,7 @@ const ERRORS = [
 ];
 
 /** Say what to do about a provider's error. @param {string} message */
-export function ofError(message) {
+export function adviseOnError(message) {
   return ERRORS.find(([pattern]) => pattern.test(message))?.[1] ?? "";
 }
 
@@ -115,9 +110,9 @@ const NAMES = {
  * @param {string} text
  * @param {string} subject such as `Invalid JSON`
  */
-export function inWords({ code, message, expected, offset, path }, text, subject) {
+export function describeFault({ code, message, expected, offset, path }, text, subject) {
   const beginning = path.length === 0 && offset < 5 ? BEGINNINGS.find(([pattern]) => pattern.test(text.trimStart())) : undefined;
-  if (beginning !== undefined && expected !== "the end of the text") return beginning[1];
+  if (beginning !== undefined && expected !== "the end of the text") return `${subject}: ${beginning[1]}`;
   if (code === "LIMIT_EXCEEDED" || expected === "") return `${subject}: ${message}`;
   const character = String.fromCodePoint(text.codePointAt(offset) ?? 32);
   const name = NAMES[character] ?? `‘${character}’`;
@@ -131,7 +126,7 @@ export function inWords({ code, message, expected, offset, path }, text, subject
  * @param {string} text
  * @param {boolean} [isRepaired] whether the server's repair has read the text
  */
-export function remedy({ offset, expected }, text, isRepaired = false) {
+export function findRemedy({ offset, expected }, text, isRepaired = false) {
   const before = text.slice(Math.max(0, offset - 200), offset).trimEnd();
   const line = text.slice(0, offset).trimEnd().split("\n").length;
   const rest = text.slice(offset, offset + 4000);
