@@ -143,7 +143,8 @@ export class Source {
       this.#id = this.#server.publish({ input: kind, ...options }, records);
       const id = await this.#id;
       if (this.#recording !== recording) return;
-      this.#showId(id);
+      byId("published").textContent = `private stream ${id}, deleted after an hour`;
+      if (location.hash === "#pasted") history.replaceState(null, "", `#stream=${id}`);
       await this.#check(recording, id);
       if (!recording.document?.faults.some(({ code }) => code === "INVALID_JSON")) return;
       await this.#repair(recording, await this.#server.publish({ input: kind, repair: true }, records));
@@ -152,12 +153,6 @@ export class Source {
       byId("published").textContent = `not published: ${/** @type {Error} */ (error).message}`;
     }
     this.#changed(recording);
-  }
-
-  /** @param {string} id of what was pasted */
-  #showId(id) {
-    byId("published").textContent = `private stream ${id}, deleted after an hour`;
-    if (location.hash === "#pasted") history.replaceState(null, "", `#stream=${id}`);
   }
 
   /** Open JSON lines as events if the server knows their provider. @param {Recording} recording */
@@ -182,12 +177,8 @@ export class Source {
     }
     if (this.#recording !== recording || !items.some(({ parts }) => parts?.some(({ kind }) => kind))) return;
     const [title] = recording.title.split(":");
-    const read = new Recording("events", `${title}: ${formatCount(items.length, "provider event")}`);
-    this.#begin(read, Promise.resolve(id));
-    await this.#fill(read, items, STEP);
-    if (this.#recording !== read) return;
-    this.#host.onOpen(read, { how: "end" });
-    this.#showId(id);
+    const read = new Recording("events", `${title}: ${formatCount(items.length, "provider event")}`, recording.options);
+    await this.#show(read, items, STEP, { how: "end" });
   }
 
   /**
