@@ -1,7 +1,7 @@
 /** Where streams come from: pasted text, examples, and the server, which also renders them. */
 
 import { Receiver } from "../js/src/receive.js";
-import { byId } from "./dom.js";
+import { byId, createPauses } from "./dom.js";
 import { formatCount, isObject, parseJson } from "./format.js";
 import { Live } from "./live.js";
 import { recognise } from "./recognise.js";
@@ -28,8 +28,6 @@ const MAX_TEXT = 64 << 20;
 // Milliseconds between items without times; all of them are played within a few seconds.
 const STEP = 25;
 const LONGEST = 6000;
-// Milliseconds of work before the browser may draw a frame.
-const SLICE = 30;
 
 export class Source {
   #server = new Server();
@@ -91,12 +89,10 @@ export class Source {
     const [whole] = recording.outline !== null && items.length === 1 ? items : [];
     const pieces = whole ? cut(whole.data) : items;
     const interval = Math.min(step, LONGEST / pieces.length);
-    let end = performance.now() + SLICE;
+    const pause = createPauses();
     for (const [index, { data, at, parts }] of pieces.entries()) {
       recording.add(data, at ?? (index + 1) * interval, parts);
-      if (performance.now() < end) continue;
-      await new Promise(requestAnimationFrame);
-      end = performance.now() + SLICE;
+      await pause();
     }
     recording.end();
   }
