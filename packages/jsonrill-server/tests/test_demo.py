@@ -13,7 +13,7 @@ import pytest
 from jsonschema_rs import validator_for
 from pydantic import BaseModel
 
-from jsonrill_server.examples import NoExample, example
+from jsonrill_server.demo import NoExample, example
 from support.processes import FAST_DEMO, Server
 
 WEATHER = {

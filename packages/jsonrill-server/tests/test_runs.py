@@ -19,10 +19,10 @@ from jsonrill import parts
 from jsonrill.eventstream import SSEDecoder
 from jsonrill.testing import Call, FakeAnswer, Upstream
 from jsonrill_server import Run, RunFailed, Runs
-from jsonrill_server.failures import end_of_error
 from jsonrill_server.log import Lost, State, cancel
 from jsonrill_server.options import FORMATS, BadOption, Options
 from jsonrill_server.read import Position
+from jsonrill_server.records import end_of_error
 from jsonrill_server.result import Meta
 from jsonrill_server.runs import log_name
 from support import SLACK

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from simulation import Stuck, Violation, simulate
 
-from jsonrill_server import lifecycle, log, memory, produce, read
+from jsonrill_server import log, memory, produce, read
 from jsonrill_server.result import read_run
 from support import HARDER, hard
 
@@ -67,7 +67,7 @@ def _without_on_end(patch: pytest.MonkeyPatch) -> None:
         if run is not None and on_end is not None:
             await on_end(run)
 
-    patch.setattr(lifecycle.Lifecycle, "_settle", settle)
+    patch.setattr(produce.Lifecycle, "_settle", settle)
 
 
 @pytest.mark.parametrize(

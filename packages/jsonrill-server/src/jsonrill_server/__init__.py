@@ -4,13 +4,13 @@ resumable runs   `Runs`: generations that survive a reload, a reader and a proce
 the server       `serve(settings)` runs it; `create_app(settings)` is the ASGI application
 
     log.py       append-only logs; memory.py, sqlite.py, redis.py, postgres.py keep them
-    records.py   what a record says; options.py, formats.py: how a reader sees a log
-    sources.py   any source → records; produce.py writes them; failures.py: why a source failed
-    read.py      a log → events, from any position
-    runs.py      `Runs`: start, cancel, read; lifecycle.py: ends, takeovers; result.py: `Run`
+    records.py   what a record says, and how a log ended
+    sources.py   any source → records; produce.py writes, ends and takes over logs
+    formats.py   records → events, with the options in options.py; read.py: from any position
+    runs.py      `Runs`: start, cancel, read; result.py: `Run`
     web.py       responses for Starlette, FastAPI and Django
-    settings.py  the server's settings; server.py its routes; process.py its process; cli.py
-    demo.py      simulated models
+    settings.py  the server's settings; server.py: its routes; access.py: who may call them
+    process.py   its process; cli.py: its command; demo.py: simulated models
 """
 
 from importlib import import_module as _import_module

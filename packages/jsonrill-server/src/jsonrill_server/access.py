@@ -30,7 +30,6 @@ HEADERS: Final = {
     "referrer-policy": "no-referrer",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
-    "cache-control": "no-store",
 }
 SAFE: Final = ("GET", "HEAD", "OPTIONS")
 METHODS: Final = (*SAFE, "POST", "PUT", "PATCH", "DELETE")
@@ -122,6 +121,8 @@ class Guard:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 headers = MutableHeaders(raw=message.setdefault("headers", []))
+                is_page = scope["path"] == "/" or scope["path"].startswith("/web/")
+                headers.setdefault("cache-control", "no-cache" if is_page else "no-store")
                 for header, value in HEADERS.items():
                     headers.setdefault(header, value)
             await send(message)

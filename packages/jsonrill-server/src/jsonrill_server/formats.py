@@ -21,8 +21,8 @@ from jsonrill.errors import (
     UnknownSource,
     stream_error,
 )
-from jsonrill.eventstream import event_data
-from jsonrill.jsontext import dumps
+from jsonrill.eventstream import DONE, event_data
+from jsonrill.jsontext import dumps, write
 from jsonrill.pipeline import Stage
 from jsonrill.sending import TextSender
 from jsonrill.sources.answer import AnswerText
@@ -41,6 +41,8 @@ VERSION: Final = 1
 STEP: Final = 4096
 # Entities that are written in one step.
 ENTITIES: Final = 100
+# Characters of an entity above which it is written in a thread.
+LARGE: Final = 1 << 20
 UNKNOWN: Final = {
     "code": UnknownSource.code,
     "message": "the events contain nothing of a known provider: use the format raw",
@@ -78,8 +80,11 @@ class TextSource:
 class Rendering:
     """The records as they are, one event each."""
 
-    # Whether the last event is CLOSE. Streams for other projects' clients end differently.
-    closes = True
+    # The data and the name of the last event; streams for other projects' clients end differently.
+    last: tuple[str, str | None] | None = (DONE, "CLOSE")
+
+    # Characters since the last complete entity: so many may be in one event.
+    size = 0
 
     def __init__(self, options: Options) -> None: ...
 
@@ -101,6 +106,15 @@ class Rendering:
     def interrupt(self, problem: Problem) -> list[str]:
         """Return the data of events for a client that treats the response's end as the stream's."""
         return []
+
+    @property
+    def is_large(self) -> bool:
+        """Whether the next event may be so large that writing it has to be in a thread."""
+        return self.size > LARGE
+
+    def _dumps(self, value: Any) -> str:
+        # A thread can be interrupted in the slower function, but not in the fast one.
+        return write(value, dumps) if self.is_large else dumps(value)
 
 
 class Text(Rendering):
@@ -160,9 +174,16 @@ class Updates(Text):
     def __init__(self, options: Options) -> None:
         super().__init__(options)
         self._stage = PartialStream(**options.of("updates"))
+        self._has_completed = False
+
+    def _read(self, source: Callable[[], str]) -> Steps:
+        for texts in super()._read(source):
+            self.size = 0 if self._has_completed else self.size + STEP
+            yield texts
 
     def _encode(self, items: Any) -> list[str]:
-        return [update.to_json() for update in items]
+        self._has_completed = any(update.status == "COMPLETED" for update in items)
+        return [self._dumps(update.to_dict()) for update in items]
 
 
 class Fragments(Text):
@@ -215,11 +236,10 @@ class Answer(Rendering):
 class ClientEvents(Updates):
     """Events for another project's client, from a provider's events or from updates of a text."""
 
-    closes = False
-
     def __init__(self, options: Options) -> None:
         super().__init__(options)
         self._dialect = DIALECTS[options.format](**options.of("calls"))
+        self.last = None if self._dialect.done is None else (self._dialect.done, None)
 
     def feed(self, record: Record) -> Steps:
         if record.input != "events":
@@ -231,21 +251,26 @@ class ClientEvents(Updates):
     def _flush(self) -> Steps:
         if not self._source.has_events:
             yield from super()._flush()
-        yield [*map(dumps, self._dialect.flush()), *self._done()]
+        yield self._finish(self._dialect.flush())
 
     def _encode(self, items: Any) -> list[str]:
-        return [dumps(event) for update in items for event in self._dialect.feed(update)]
+        return [self._dumps(event) for update in items for event in self._dialect.feed(update)]
 
     def fail(self, problem: Problem) -> list[str]:
-        return [*map(dumps, self._dialect.flush(problem=problem)), *self._done()]
+        return self._finish(self._dialect.flush(problem=problem))
+
+    def _finish(self, events: Any) -> list[str]:
+        """Return the data of the events before the last one."""
+        texts = [*map(dumps, events)]
+        if self._dialect.done is None and texts:
+            self.last = texts.pop(), None
+        return texts
 
     def interrupt(self, problem: Problem) -> list[str]:
         kinds = ("error", "abort", "RUN_ERROR")
         events = [event for event in self._dialect.flush(problem=problem) if event["type"] in kinds]
-        return [*map(dumps, events), *self._done()]
-
-    def _done(self) -> list[str]:
-        return [] if self._dialect.done is None else [self._dialect.done]
+        done = self._dialect.done
+        return [*map(dumps, events), *([] if done is None else [done])]
 
 
 _RENDERINGS: Final[dict[str, type[Rendering]]] = {

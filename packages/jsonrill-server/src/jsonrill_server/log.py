@@ -77,6 +77,9 @@ class Head:
     def closed(self) -> bool:
         return self.state != State.OPEN
 
+    def next_epoch(self) -> int:
+        return self.epoch + random.randrange(1, 1 << 20)
+
 
 class Row(NamedTuple):
     """One record: its number from 1, the epoch of its writer, and its bytes."""
@@ -84,10 +87,6 @@ class Row(NamedTuple):
     seq: int
     epoch: int
     data: bytes
-
-
-def next_epoch(epoch: int = 0) -> int:
-    return epoch + random.randrange(1, 1 << 20)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +102,7 @@ class NewLog:
     most: int = 10_000
     replaces: str = ""
     log: str = field(default_factory=lambda: secrets.token_hex(6))
-    epoch: int = field(default_factory=next_epoch)
+    epoch: int = field(default_factory=lambda: random.randrange(1, 1 << 20))
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +181,7 @@ class Store(ABC):
             head, _ = await self.read(key, 0, 0)
             if head is None or head.state != state or epoch not in (None, head.epoch):
                 return None
-            write = Write(head, lease, (), state, next_epoch(head.epoch))
+            write = Write(head, lease, (), state, head.next_epoch())
             if (claimed := await self.try_write(key, write)) is not None:
                 return claimed
 

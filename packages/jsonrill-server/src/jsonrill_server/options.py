@@ -44,6 +44,7 @@ class BadOption(ValueError):
     """An option is unknown, or its value is not allowed."""
 
 
+@with_config(ConfigDict(extra="forbid", strict=True))
 class Choices(TypedDict, total=False):
     """The options that a reader may choose."""
 
@@ -80,13 +81,14 @@ class StreamOptions(Choices, total=False):
 
 
 _OPTIONS: Final = TypeAdapter[StreamOptions](StreamOptions)
+CHOICES: Final = TypeAdapter[Choices](Choices)
 
 
 class Options:
     """The options of one stream, checked."""
 
     def __init__(self, given: Mapping[str, Any]) -> None:
-        self.given = _checked(given)
+        self.given = checked(given, _OPTIONS)
         self.input: Input = self.given.get("input", "text")
         self.provider: str = self.given.get("provider", "auto")
         format = "calls" if self.input == "events" else "updates"
@@ -105,27 +107,30 @@ class Options:
     def of(self, stage: str) -> dict[str, Any]:
         return {name: self.given[name] for name in STAGES[stage] if name in self.given}
 
-    def with_choices(self, choices: Mapping[str, Any]) -> Options:
-        """Return the options for a reader, without the creator's for another mode or entity."""
-        chosen, mode = _checked(choices), self.given.get("mode", "REALTIME")
+    @classmethod
+    def stored(cls, given: Mapping[str, Any], choices: Mapping[str, Any] | None = None) -> Options:
+        """Return the options of a stored stream with a reader's choices.
+
+        The creator's options for another mode or entity are left out, and all of them if they are
+        damaged, or of a later version.
+        """
+        chosen, mode = checked(choices or {}, CHOICES), given.get("mode", "REALTIME")
         is_other = chosen.get("mode", mode) != mode or ("entity" in chosen and type(mode) is dict)
         left_out = ("mode", *OF_MODE) if is_other else ()
-        kept = {name: value for name, value in self.given.items() if name not in left_out}
-        return Options({**kept, **chosen})
-
-    @classmethod
-    def stored(cls, given: Any) -> Options:
-        """Return options from a store, where they may be damaged, or of a later version."""
+        kept = {name: value for name, value in given.items() if name not in left_out}
         try:
-            return cls(given)
+            return cls({**kept, **chosen})
         except BadOption as error:
+            if chosen and cls.stored(given).given:
+                raise
             log.warning("the options of a stream are left out: %s", error)
-            return cls({})
+            return cls(chosen)
 
 
-def _checked(options: Any) -> dict[str, Any]:
+def checked(options: Any, adapter: TypeAdapter[Any]) -> dict[str, Any]:
+    """Return valid options; the adapter is the one for creators or for readers."""
     try:
-        return dict(_OPTIONS.validate_python(options))
+        return dict(adapter.validate_python(options))
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         message = first["msg"].replace("Input should be", "expected")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import gc
 import logging
 import signal
 import socket
@@ -11,12 +12,11 @@ from contextlib import suppress
 from typing import Final
 
 import uvicorn
+from fastapi import FastAPI
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from .log import open_store
 from .server import create_app
 from .settings import Settings
-from .web import ABORT
 
 HEAD_BYTES: Final = 64 << 10
 # Connections besides readers: publishers, health checks, metrics.
@@ -49,7 +49,6 @@ class Connection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._stop_timer()
-        self.scope["extensions"] = {ABORT: self.transport.abort}  # type: ignore[dict-item]
         super().on_headers_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -72,16 +71,22 @@ def serve(settings: Settings | None = None) -> None:
     settings.check_exposure()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     _raise_limit()
-    server = _server(settings)
-    asyncio.run(_check_store(settings.store))
+    # A full garbage collection takes up to a second while a large document is rendered.
+    gc.set_threshold(700, 10, 300)
+    app = create_app(settings)
+    server = _server(app, settings)
     with _listening_socket(settings) as listener:
-        host, port = listener.getsockname()[:2]
-        host = f"[{host}]" if ":" in host else host
-        print(f"jsonrill listens on http://{host}:{port}", flush=True)
         # uvicorn raises the signal that ended it again; with this handler the process ends well.
         signal.signal(signal.SIGTERM, lambda number, frame: server.handle_exit(number, frame))
         with suppress(KeyboardInterrupt):
-            asyncio.run(server.serve(sockets=[listener]))
+            asyncio.run(_run(app, server, listener))
+
+
+async def _run(app: FastAPI, server: uvicorn.Server, listener: socket.socket) -> None:
+    await app.state.server.runs.open()  # here it is one line if the store cannot be used
+    host, port = listener.getsockname()[:2]
+    print(f"jsonrill listens on http://{f'[{host}]' if ':' in host else host}:{port}", flush=True)
+    await server.serve(sockets=[listener])
 
 
 def _raise_limit() -> None:
@@ -91,15 +96,6 @@ def _raise_limit() -> None:
 
         _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-
-
-async def _check_store(url: str) -> None:
-    """Open the store once, so that a server that listens has one."""
-    store = open_store(url)
-    try:
-        await store.open()
-    finally:
-        await store.close()
 
 
 def _listening_socket(settings: Settings) -> socket.socket:
@@ -120,9 +116,9 @@ def _listening_socket(settings: Settings) -> socket.socket:
     return listener
 
 
-def _server(settings: Settings) -> uvicorn.Server:
+def _server(app: FastAPI, settings: Settings) -> uvicorn.Server:
     config = uvicorn.Config(
-        create_app(settings),
+        app,
         http=type("Bounded", (Connection,), {"head_timeout": settings.head_timeout}),
         ws="none",
         access_log=False,

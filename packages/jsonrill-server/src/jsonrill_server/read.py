@@ -11,11 +11,11 @@ import asyncio
 import logging
 import re
 from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import aclosing, nullcontext
+from contextlib import aclosing
 from functools import partial
 from typing import Final, NamedTuple
 
-from jsonrill.eventstream import DONE, encode_event
+from jsonrill.eventstream import encode_event
 
 from .formats import VERSION, Rendering, rendering
 from .log import Head, Lost, Row, Store, StoreError, StoreUnavailable, cancel, retry, wait_for
@@ -27,8 +27,6 @@ log = logging.getLogger("jsonrill_server")
 CHUNK_BYTES: Final = 64 << 10
 # Bytes of events that a replay keeps for readers behind it.
 TAIL_BYTES: Final = 256 << 10
-# The number of replays of a process that may catch up at the same time.
-SLOTS: Final = 8
 # Seconds that a reader waits for an unavailable store, after the lease.
 PATIENCE: Final = 5.0
 # The number of the last event of a log.
@@ -78,48 +76,41 @@ class Position(NamedTuple):
         return head.closed and self.seq == head.last and self.sub == LAST
 
 
-class Event(NamedTuple):
-    """The bytes of one event, and its position."""
+# The position of a replay that has failed: no reader has it.
+NOWHERE: Final = Position(version=-1)
+
+
+class Events(NamedTuple):
+    """The bytes of one event or more, and the position after them."""
 
     position: Position
     data: bytes
 
 
-def render(work: Rendering, record: Position, item: Record | End) -> Iterator[list[Event]]:
+def render(work: Rendering, record: Position, item: Record | End) -> Iterator[list[Events]]:
     """Yield the events of the record at a position, in steps that take a bounded time."""
-    number, texts = 0, list[str]()
-    for following in work.end(item) if isinstance(item, End) else work.feed(item):
+    number = 0
+    for texts in work.end(item) if isinstance(item, End) else work.feed(item):
         yield [_event(record, sub, text) for sub, text in enumerate(texts, number)]
         number += len(texts)
-        texts = following
-    if isinstance(item, End):
-        last = add_close(work, texts)
-        numbers = [*range(number, number + len(last) - 1), LAST]
-        yield [_event(record, sub, *event) for sub, event in zip(numbers, last, strict=False)]
-    else:
-        yield [_event(record, sub, text) for sub, text in enumerate(texts, number)]
+    if isinstance(item, End) and work.last is not None:
+        yield [_event(record, LAST, *work.last)]
 
 
-def add_close(work: Rendering, texts: list[str]) -> list[tuple[str, str | None]]:
-    """Return the data and the names of the last events."""
-    events: list[tuple[str, str | None]] = [(text, None) for text in texts]
-    return [*events, (DONE, "CLOSE")] if work.closes else events
-
-
-def _event(record: Position, sub: int, text: str, name: str | None = None) -> Event:
+def _event(record: Position, sub: int, text: str, name: str | None = None) -> Events:
     position = record._replace(sub=sub)
-    return Event(position, encode_event(text, event=name, id=str(position)))
+    return Events(position, encode_event(text, event=name, id=str(position)))
 
 
 async def follow(
-    store: Store, key: str, log: str, start: Position, lease: float, idle: Idle
+    store: Store, key: str, log: str, start: Position, lease: float, tick: float, idle: Idle
 ) -> AsyncGenerator[list[Row]]:
-    """Yield the records of a log as they arrive, and an empty list before each wait.
+    """Yield the records of a log as they arrive, and an empty list in each silent `tick`.
 
     It ends when the log is gone. `Lost` is raised if records that were read here, or elsewhere up
     to `start`, have been replaced.
     """
-    last = Position(log)
+    last, clock = Position(log), asyncio.get_running_loop().time
     with store.signals.listen(key) as signal:
         while True:
             signal.clear()
@@ -133,16 +124,23 @@ async def follow(
             is_other = any(row.seq == start.seq and row.epoch != start.epoch for row in rows)
             if is_other or head.last < start.seq:
                 raise Lost(LOG_LOST.message)
-            yield rows
             if rows:
+                yield rows
                 last = last._replace(epoch=rows[-1].epoch, seq=rows[-1].seq)
                 continue
             idle(key, head)
-            await wait_for(signal, lease / 3)
+            due = clock() + lease / 3
+            while not signal.is_set() and clock() < due:
+                await wait_for(signal, tick)
+                if not signal.is_set():
+                    yield []
 
 
 class Replay:
-    """A rendering of a log from its start, as events after a position, for one reader or more."""
+    """A rendering of a log from its start, in blocks of events, for one reader or more.
+
+    It advances when a reader has read all its blocks, and keeps the last ones.
+    """
 
     def __init__(
         self,
@@ -150,112 +148,114 @@ class Replay:
         work: Rendering,
         log: str,
         start: Position,
-        slots: asyncio.Semaphore,
+        turn: asyncio.Lock,
     ) -> None:
+        # The position after all blocks.
+        self.position = start
+        self.blocks: list[Events] = []
+        # The number of blocks that are no longer kept.
+        self.base = 0
         self.readers = 0
         self.is_over = False
-        self.is_broken = False
         self.error: StoreError | None = None
-        # The last event of the first reader and the kept events after it, their size in bytes, and
-        # the number of events before them.
-        self._events = [Event(start, b"")]
+        self._work = work
+        self._log = log
+        self._start = start
+        self._turn = turn
+        self._clock = asyncio.get_running_loop().time
         self._size = 0
-        self.base = 0
-        self._steps = self._render(rows, work, Position(log), start)
-        self._slots = slots
-        self._is_behind = True
-        self._step: asyncio.Task[None] | None = None
+        self._is_wanted = asyncio.Event()
         self._has_moved = asyncio.Event()
+        self._advancing = asyncio.create_task(self._advance(rows))
 
     @property
-    def position(self) -> Position:
-        """The position after all events so far."""
-        return self._events[-1].position
+    def end(self) -> int:
+        """The number of blocks so far."""
+        return self.base + len(self.blocks)
 
-    def find(self, position: Position) -> int | None:
-        """Return the number of the event after a position; None if it is no longer kept."""
-        for number, event in enumerate(self._events, self.base + 1):
-            if event.position == position and not self.is_broken:
-                return number
-        return None
-
-    def after(self, number: int) -> list[Event]:
-        """Return the next events from a number on, about `CHUNK_BYTES` of them."""
-        size, events = 0, []
-        for event in self._events[number - self.base :]:
-            events.append(event)
-            size += len(event.data)
-            if size > CHUNK_BYTES:
-                break
-        return events
-
-    async def advance(self, seconds: float) -> None:
-        """Wait until there may be more events, or until the seconds are over."""
-        if self._step is None:  # a separate task, because the reader that starts it may stop
-            self._step = asyncio.create_task(self._advance())
-        await wait_for(self._has_moved, seconds)
-
-    async def _advance(self) -> None:
-        while self._size > TAIL_BYTES and len(self._events) > 1:
-            self._size -= len(self._events.pop(0).data)
-            self.base += 1
-        last = self.position
-        while self.position == last and not self.is_over:
-            async with self._slots if self._is_behind else nullcontext():
-                await anext(self._steps, None)
-            if self._is_behind:
-                await asyncio.sleep(0)
-        self._step = None
-        self._has_moved.set()
-        self._has_moved = asyncio.Event()
+    async def wait(self) -> None:
+        """Wait for more blocks; return without any after a silent tick."""
+        self._is_wanted.set()
+        await self._has_moved.wait()
 
     async def close(self) -> None:
-        await cancel(self._step)
-        await self._steps.aclose()
+        await cancel(self._advancing)
 
-    async def _render(
-        self, rows: AsyncGenerator[list[Row]], work: Rendering, record: Position, start: Position
-    ) -> AsyncGenerator[None]:
-        """Add the events of the records; yield after each batch and every few milliseconds."""
-        clock = asyncio.get_running_loop().time
+    async def _advance(self, rows: AsyncGenerator[list[Row]]) -> None:
+        """Add blocks, up to the end of the log."""
         try:
             async with aclosing(rows):
+                await self._is_wanted.wait()
                 async for batch in rows:
-                    self._is_behind = bool(batch)
-                    due, most = clock() + SLICE, self._size + CHUNK_BYTES
-                    for row in batch:
-                        item = from_bytes(row.data)
-                        record = record._replace(epoch=row.epoch, seq=row.seq)
-                        for events in render(work, record, item):
-                            self._add(
-                                [event for event in events if event.position.place > start.place]
-                            )
-                            if clock() > due or self._size > most:
-                                yield
-                                due, most = clock() + SLICE, self._size + CHUNK_BYTES
-                        if isinstance(item, End):
-                            self.is_over = True
-                            return
-                    yield
-            self._fail(work, GONE)
+                    steps = self._render(batch)
+                    while await self._step(steps):
+                        await self._pause()
+                    if self.is_over:
+                        break
+                    await self._pause()
+                else:
+                    self._fail(GONE)
         except StoreUnavailable as error:
-            self.error, self.is_over, self.is_broken = error, True, True
+            self.error = error
         except Lost:
-            self._fail(work, LOG_LOST)
+            self._fail(LOG_LOST)
         except Exception:
             log.exception("a stream cannot be rendered")
-            self._fail(work, BROKEN)
+            self._fail(BROKEN)
+        self.is_over = True
+        self._has_moved.set()
 
-    def _add(self, events: list[Event]) -> None:
-        self._events += events
-        self._size += sum([len(event.data) for event in events])
+    def _render(self, batch: list[Row]) -> Iterator[list[Events]]:
+        for row in batch:
+            item = from_bytes(row.data)
+            yield from render(self._work, Position(self._log, row.epoch, row.seq), item)
+            self.is_over = isinstance(item, End)
 
-    def _fail(self, work: Rendering, end: End) -> None:
+    async def _step(self, steps: Iterator[list[Events]]) -> bool:
+        """Add a block of what is rendered in some milliseconds; return False after the last one."""
+        async with self._turn:
+            if self._work.is_large:
+                events, is_last = await asyncio.to_thread(self._take, steps)
+            else:
+                events, is_last = self._take(steps)
+        if events:
+            self._add(Events(events[-1].position, b"".join([event.data for event in events])))
+        return not is_last
+
+    def _take(self, steps: Iterator[list[Events]]) -> tuple[list[Events], bool]:
+        """Return the events of some steps, and whether these were the last steps."""
+        due, size, events = self._clock() + SLICE, 0, list[Events]()
+        for step in steps:
+            new = [event for event in step if event.position.place > self._start.place]
+            events += new
+            size += sum([len(event.data) for event in new])
+            if self._clock() > due or size > CHUNK_BYTES:
+                return events, False
+        return events, True
+
+    async def _pause(self) -> None:
+        """Wake the readers, and wait until one has read all blocks."""
+        self._is_wanted.clear()
+        self._has_moved.set()
+        self._has_moved = asyncio.Event()
+        await self._is_wanted.wait()
+
+    def _add(self, block: Events) -> None:
+        self.position = block.position
+        self.blocks.append(block)
+        self._size += len(block.data)
+        while self._size > TAIL_BYTES and len(self.blocks) > 1:
+            self._size -= len(self.blocks.pop(0).data)
+            self.base += 1
+
+    def _fail(self, end: End) -> None:
         """Add an error that is not in the log, without an id."""
-        last = add_close(work, work.fail(end.error or {}))
-        data = b"".join([encode_event(text, event=name) for text, name in last])
-        self._add([Event(self.position, data)])
-        self.is_over = self.is_broken = True
+        events = [*map(encode_event, self._work.fail(end.error or {}))]
+        if self._work.last is not None:
+            text, name = self._work.last
+            events.append(encode_event(text, event=name))
+        self._add(Events(self.position, b"".join(events)))
+        self.position = NOWHERE
 
 
 class Replays:
@@ -266,15 +266,10 @@ class Replays:
         self._idle = idle
         self._tick = tick
         self._shared: dict[tuple[str, str, str], Replay] = {}
-        self._slots = asyncio.Semaphore(SLOTS)
+        self._turn = asyncio.Lock()
 
     async def read(
-        self,
-        key: str,
-        head: Head,
-        position: Position,
-        options: Options,
-        lease: float,
+        self, key: str, head: Head, position: Position, options: Options, lease: float
     ) -> AsyncGenerator[bytes]:
         """Yield the events after a position, to the end; StoreUnavailable if the store is down.
 
@@ -286,18 +281,17 @@ class Replays:
         name = (key, head.log, repr(options.given))
         while True:
             replay = self._shared.get(name)
-            number = None if replay is None else replay.find(position)
-            if replay is None or number is None:
-                rows = follow(self._store, key, head.log, position, lease, self._idle)
-                work = rendering(options)
-                replay, number = Replay(rows, work, head.log, position, self._slots), 1
+            if replay is None or replay.position != position:
+                args = (self._store, key, head.log, position, lease, self._tick, self._idle)
+                replay = Replay(follow(*args), rendering(options), head.log, position, self._turn)
+            number = replay.end
             replay.readers += 1
             try:
                 while number >= replay.base:
-                    if events := replay.after(number):
-                        number += len(events)
-                        position = events[-1].position
-                        yield b"".join([event.data for event in events])
+                    if number < replay.end:
+                        position, data = replay.blocks[number - replay.base]
+                        number += 1
+                        yield data
                     elif replay.error is not None:
                         raise replay.error
                     elif replay.is_over:
@@ -305,8 +299,9 @@ class Replays:
                     elif self._share(name, replay) is not replay:
                         break
                     else:
-                        await replay.advance(self._tick)
-                        yield b""
+                        await replay.wait()
+                        if number == replay.end:
+                            yield b""
             finally:
                 replay.readers -= 1
                 if not replay.readers:
@@ -315,8 +310,8 @@ class Replays:
                     await replay.close()
 
     def _share(self, name: tuple[str, str, str], replay: Replay) -> Replay:
-        """Return the replay from which a reader of this one continues."""
+        """Return the replay from which a reader of all blocks of this one continues."""
         shared = self._shared.get(name)
-        if shared is None or shared.is_broken or shared.position.place < replay.position.place:
+        if shared is None or shared.position.place < replay.position.place:
             self._shared[name] = shared = replay
-        return replay if shared.find(replay.position) is None else shared
+        return shared if shared.position == replay.position else replay

@@ -69,12 +69,10 @@ class Run:
         """The events in order: JSON values, and pieces of text as `str`."""
         return [r.body if r.input == "text" else json.loads(r.body) for r in self._records]
 
-    @cached_property
+    @property
     def text(self) -> str:
         """The text of the answer; for a run of plain text, its pieces joined."""
-        answer = AnswerText(self._options.provider)
-        texts = [r.body if r.input == "text" else answer.feed(r.body) for r in self._records]
-        return "".join(texts)
+        return self._answer[1]
 
     @property
     def calls(self) -> list[ToolCall]:
@@ -113,14 +111,17 @@ class Run:
 
     def answer_end(self) -> End:
         """Return how the answer ended, after its source was read completely."""
-        answer = AnswerText(self._options.provider)
-        for record in self._records:
-            if record.input == "events":
-                answer.feed(record.body)
+        answer = self._answer[0]
         if answer.failure is not None:
             return End("error", "PROVIDER_ERROR", answer.failure)
         cut = answer.cut()
         return COMPLETE if cut is None else End(cut.reason)  # type: ignore[arg-type]
+
+    @cached_property
+    def _answer(self) -> tuple[AnswerText, str]:
+        source = TextSource(self._options)
+        text = "".join([source.feed(r) for r in self._records if r.input != "snapshots"])
+        return source.answer, text
 
     @cached_property
     def _parts(self) -> Parts:

@@ -1,7 +1,7 @@
 """`Runs`: background generations that continue when the client disconnects.
 
 They can move to another process, and they record how they ended. A run is a log under a key.
-`lifecycle.py` writes and ends the log; this module starts, cancels and reads runs.
+`produce.py` writes and ends the log; this module starts, cancels and reads runs.
 """
 
 from __future__ import annotations
@@ -25,10 +25,9 @@ from jsonrill.driver import close_async_source
 from jsonrill.errors import JsonrillError
 from jsonrill.eventstream import SSEDecoder, ends_stream
 
-from .lifecycle import Lifecycle, Source
 from .log import Head, Lost, NewLog, State, Store, StoreUnavailable, open_store
-from .options import Choices, Options, StreamOptions
-from .produce import Limits
+from .options import CHOICES, Choices, Options, StreamOptions, checked
+from .produce import Lifecycle, Limits, Source
 from .read import Position, Replays
 from .records import CANCELLED, End
 from .result import Meta, OnEnd, Run, read_end, read_run
@@ -157,8 +156,6 @@ class Runs:
         elif name not in lifecycle.sources:
             known = ", ".join(lifecycle.sources) or "none"
             raise ValueError(f"no source is registered as {name!r}; there are: {known}")
-        if on_end is not None and not callable(on_end):
-            raise TypeError(f"on_end must be a function, not {on_end!r}")
         has_on_end = on_end is not None or lifecycle.on_end is not None
         given = Options(options).given
         meta = Meta(key, given, name, dict(args or {}), lifecycle.lease, has_on_end)
@@ -224,13 +221,13 @@ class Runs:
         A run that failed or was cancelled raises `RunFailed` at its end. If there is no run under
         this key, `LookupError` is raised.
         """
-        name, position = log_name(key), Position.parse(after) if after else Position()
+        name, position = log_name(key), Position.parse(after or "0")
         found = await self.find(name, position)
         if found is None:
             raise LookupError(f"there is no run under {key!r}")
         head, meta = found
         if not position.is_end(head):
-            options = Options.stored(meta.options).with_choices({"format": "raw", **choices})
+            options = Options.stored(meta.options, {"format": "raw", **choices})
             decoder = SSEDecoder(limit=1 << 30)
             reading = self.replays.read(name, head, position, options, meta.lease)
             async with aclosing(reading):
@@ -257,10 +254,10 @@ class Runs:
         `replay`, a client without a position gets a run that has ended. This is the default, except
         for GET in the format `ai-sdk`, whose client expects only an answer that is being written.
         """
-        from .web import reply
+        from .web import django_response, reply
 
         choices = {"format": "raw", **choices}
-        Options(choices)  # raises for wrong options
+        checked(choices, CHOICES)
         if not hasattr(request, "scope"):
             kind = type(request).__qualname__
             raise TypeError(f"a request must be of Starlette, FastAPI or Django (ASGI), not {kind}")
@@ -270,11 +267,8 @@ class Runs:
         after = http.headers.get("last-event-id") or http.query_params.get("after", "")
         is_head = http.method == "HEAD"
         response = await reply(self, log_name(key), choices, after, replay=replay, is_head=is_head)
-        if not hasattr(request, "META"):  # only Django's requests have META
-            return response
-        from .django import django_response
-
-        return django_response(response)
+        # Only Django's requests have META.
+        return django_response(response) if hasattr(request, "META") else response
 
     # ---- logs ----
 

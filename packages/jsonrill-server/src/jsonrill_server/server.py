@@ -6,46 +6,41 @@ A log's name begins with the stream's owner, so a token gives access to its owne
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import secrets
+from codecs import getincrementaldecoder
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import fields
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
-from fastapi import APIRouter, Body, Depends, FastAPI, Header, Query, Request
+from fastapi import APIRouter, Body, Depends, FastAPI, Header, Request
 from fastapi.exceptions import RequestValidationError
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
-from starlette.responses import Response
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.responses import HTMLResponse, Response
+from starlette.staticfiles import StaticFiles
 
+from jsonrill import __version__
 from jsonrill.errors import LimitExceeded
-from jsonrill.eventstream import media_type
+from jsonrill.eventstream import is_event_stream, is_lines, media_type
 from jsonrill.jsontext import dumps, write
+from jsonrill.sources.events import EventText
 
-from . import demo, pages
+from . import demo, log
 from .access import Guard, Metrics, Problem, Tokens
-from .failures import end_of_error
-from .intake import Intake
-from .log import (
-    Fenced,
-    Head,
-    Lost,
-    NewLog,
-    Store,
-    StoreError,
-    StoreFull,
-    TooManyLogs,
-)
-from .options import BadOption, Format, Mode, Options, Send, StreamOptions
+from .options import CHOICES, BadOption, Options, StreamOptions
 from .produce import Limits, Writer
 from .read import Position
-from .records import CANCELLED, End, Record, to_bytes
+from .records import CANCELLED, End, Input, Record, end_of_error, to_bytes
 from .result import Meta, end_of_answer, read_end, read_run
-from .runs import Runs
+from .runs import Runs, stop_before_server
 from .settings import Settings
 from .web import Json, problem, reply
 
@@ -57,6 +52,9 @@ LARGE: Final = 1 << 20
 # Bytes of a body that are decoded without a thread.
 SHORT: Final = 4096
 NO_STREAM: Final = "there is no such stream"
+# Characters of one record of text, and the types of its body.
+PIECE: Final = 64 << 10
+TEXT: Final = ("application/json", "text/plain", "application/octet-stream")
 
 
 class Ending(BaseModel):
@@ -69,22 +67,73 @@ class Ending(BaseModel):
     message: str = Field(default="the producer failed", max_length=4096)
 
 
-class Choice(BaseModel):
-    """The options that a reader may choose."""
+class Intake:
+    """Decodes a body, splits it, and checks that its parts are what a stream takes."""
 
-    model_config = ConfigDict(extra="forbid")
+    def __init__(self, media: str, input: Input, limit: int) -> None:
+        self._input = input
+        self._limit = limit
+        self._has_lines = is_lines(media)
+        self._is_text = input == "text" and media in TEXT
+        self._events: EventText | None = None
+        if is_event_stream(media) and input == "events":
+            self._events = EventText(sse=True, limit=limit)
+        elif not (self._has_lines or self._is_text or media == "application/json"):
+            sent = media or "a body without a type"
+            raise Problem(415, "MEDIA_TYPE", f"a stream of {input} cannot be sent as {sent}")
+        self._utf8: Any = getincrementaldecoder("utf-8")()
+        self._rest = ""
+        self._number = 0
 
-    format: Format | None = None
-    mode: Mode | None = None
-    entity: str | None = None
-    send: Send | None = None
-    after: str = ""
+    def feed(self, data: bytes, is_last: bool = False) -> list[Record]:
+        """Return the records that are complete with these bytes."""
+        try:
+            text = self._utf8.decode(data, is_last)
+        except UnicodeDecodeError as error:
+            raise _invalid("the body is not UTF-8") from error
+        if self._is_text:
+            pieces = range(0, len(text), PIECE)
+            return [Record("text", text[at : at + PIECE]) for at in pieces]
+        parts = self._split(text, is_last) if self._events is None else self._events.feed(text)
+        if self._events is not None and is_last:
+            parts += self._events.flush()
+        return [self._record(part) for part in map(str.strip, parts) if part]
+
+    def _split(self, text: str, is_last: bool) -> list[str]:
+        """Return the lines of a body, or all of it."""
+        text = self._rest + text
+        *parts, self._rest = text.split("\n") if self._has_lines else [text]
+        if max(map(len, (*parts, self._rest))) > self._limit:
+            raise LimitExceeded(f"a record has at most {self._limit} bytes")
+        return [*parts, self._rest] if is_last else parts
+
+    def _record(self, text: str) -> Record:
+        self._number += 1
+        place = f"record {self._number} of the body"
+        try:
+            value = json.loads(text, parse_constant=_refuse)
+        except (ValueError, RecursionError) as error:
+            raise _invalid(f"{place} is not JSON") from error
+        if self._input == "text" and isinstance(value, str):
+            return Record("text", value)
+        if self._input == "text" or (self._input == "events" and not isinstance(value, dict)):
+            kind = "string" if self._input == "text" else "object"
+            raise _invalid(f"{place} is not a JSON {kind}, and input is {self._input}")
+        return Record(self._input, text)
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _invalid(message: str) -> Problem:
+    return Problem(400, "INVALID_BODY", message)
 
 
 class Server:
     """The state of one application."""
 
-    def __init__(self, settings: Settings, store: Store | None) -> None:
+    def __init__(self, settings: Settings, store: log.Store | None) -> None:
         self.settings = settings
         self.tokens = Tokens(settings)
         self.metrics = Metrics()
@@ -116,7 +165,7 @@ class Stream:
         keep = min(options.given.get("keep") or settings.keep, settings.keep)
         lease = options.given.get("lease") or settings.lease
         meta = Meta(self.id, options.given, lease=lease)
-        new = NewLog(meta.to_json(), self.owner, keep, settings.owner_streams)
+        new = log.NewLog(meta.to_json(), self.owner, keep, settings.owner_streams)
         await self.runs.open()
         is_new = await self.runs.store.create(self.name, new, lease) is not None
         if not is_new and (await self.find())[1].options != options.given:
@@ -124,7 +173,7 @@ class Stream:
         body = {"id": self.id, "urls": self.urls}
         return Json(body, 201 if is_new else 200, {"location": self.urls["stream"]})
 
-    async def find(self) -> tuple[Head, Meta]:
+    async def find(self) -> tuple[log.Head, Meta]:
         """Return the stream; 404 if there is none."""
         found = await self.runs.find(self.name, Position())
         if found is None:
@@ -173,7 +222,7 @@ class Stream:
                 await writer.add(data)
                 self.server.metrics.records.inc(len(data))
                 return writer
-            except Fenced:
+            except log.Fenced:
                 writer, _ = await self.writer()
             except LimitExceeded as error:
                 await self.runs.lifecycle.end(self.name, end_of_error(error))
@@ -192,6 +241,12 @@ RECORDS: Final = ("application/json", "text/plain", "application/x-ndjson", "tex
 RECORDS_BODY: Final[dict[str, Any]] = {
     "requestBody": {"content": {kind: {"schema": {}} for kind in RECORDS}}
 }
+READER_QUERY: Final = [
+    {"name": name, "in": "query", "schema": schema}
+    for name, schema in (
+        {**CHOICES.json_schema()["properties"], "after": {"type": "string"}}
+    ).items()
+]
 
 
 @router.post("/v1/streams", status_code=201)
@@ -272,21 +327,16 @@ async def cancel_stream(stream: StreamOf) -> Response:
     return await stream.status()
 
 
-@router.get("/v1/streams/{id}/events")
+@router.get("/v1/streams/{id}/events", openapi_extra={"parameters": READER_QUERY})
 async def read_events(
-    stream: StreamOf,
-    choice: Annotated[Choice, Query()],
-    last_event_id: Annotated[str | None, Header()] = None,
+    request: Request, stream: StreamOf, last_event_id: Annotated[str | None, Header()] = None
 ) -> Response:
     """Read a stream as server-sent events, after `Last-Event-ID` or `after`; 204 at its end."""
-    return await reply(
-        stream.runs,
-        stream.name,
-        choice.model_dump(exclude={"after"}, exclude_none=True),
-        last_event_id or choice.after,
-        replay=choice.format != "ai-sdk",
-        missing=problem(404, "UNKNOWN", NO_STREAM),
-    )
+    choices = dict(request.query_params)
+    after = choices.pop("after", "")
+    replay, missing = choices.get("format") != "ai-sdk", problem(404, "UNKNOWN", NO_STREAM)
+    after = last_event_id or after
+    return await reply(stream.runs, stream.name, choices, after, replay=replay, missing=missing)
 
 
 @router.get("/v1/streams/{id}/value")
@@ -296,7 +346,7 @@ async def read_value(stream: StreamOf) -> Response:
     async with stream.server.large_values if head.size > LARGE else nullcontext():
         run = await read_run(stream.runs.store, stream.name)
         if run is None:
-            raise Lost("the stream was deleted meanwhile")
+            raise log.Lost("the stream was deleted meanwhile")
         # Written by a function that a thread can be interrupted in.
         body = await asyncio.to_thread(lambda: write(run.current_value(), dumps))
     return Response(body, media_type="application/json")
@@ -337,17 +387,17 @@ CODES: Final = {404: "NOT_FOUND", 405: "METHOD"}
 ANSWERS: Final[dict[type[Exception], tuple[int, str, str]]] = {
     BadOption: (422, "BAD_OPTION", ""),
     LimitExceeded: (413, "LIMIT_EXCEEDED", ""),
-    Lost: (404, "UNKNOWN", NO_STREAM),
-    Fenced: (409, "CLOSED", "the stream has ended"),
-    TooManyLogs: (429, "TOO_MANY", ""),
-    StoreFull: (503, "FULL", ""),
-    StoreError: (503, "UNAVAILABLE", "the store does not answer"),
+    log.Lost: (404, "UNKNOWN", NO_STREAM),
+    log.Fenced: (409, "CLOSED", "the stream has ended"),
+    log.TooManyLogs: (429, "TOO_MANY", ""),
+    log.StoreFull: (503, "FULL", ""),
+    log.StoreError: (503, "UNAVAILABLE", "the store does not answer"),
     TimeoutError: (503, "UNAVAILABLE", "the store does not answer"),
     Exception: (500, "INTERNAL", "the server failed"),
 }
 
 
-def create_app(settings: Settings | None = None, *, store: Store | None = None) -> FastAPI:
+def create_app(settings: Settings | None = None, *, store: log.Store | None = None) -> FastAPI:
     """Return the server as an ASGI application, to run or to mount in another one.
 
     It opens its store with its lifespan, or, mounted where no lifespan is run, with the first
@@ -360,6 +410,7 @@ def create_app(settings: Settings | None = None, *, store: Store | None = None) 
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         try:
             await server.runs.open()
+            stop_before_server()  # again: uvicorn has replaced the handlers
             yield
         finally:
             await server.runs.close()
@@ -380,7 +431,7 @@ def create_app(settings: Settings | None = None, *, store: Store | None = None) 
     app.include_router(router)
     if settings.demo:
         demo.add_routes(app, server.tokens)
-    pages.add_routes(app)
+    add_page(app)
     if settings.origins:
         app.add_middleware(
             CORSMiddleware,
@@ -404,3 +455,24 @@ async def _answer(request: Request, error: Exception) -> Response:
         return problem(error.status_code, code, error.detail, error.headers)
     status, code, message = next(ANSWERS[kind] for kind in type(error).__mro__ if kind in ANSWERS)
     return problem(status, code, message or str(error))
+
+
+# ---- the page at / and its modules below /web ----
+
+
+def add_page(app: FastAPI) -> None:
+    """Serve the page: the bundle in a wheel, or the source modules in a clone.
+
+    The files are public, but the page's requests need a token.
+    """
+    installed = Path(__file__).parent / "web"
+    root = installed if installed.is_dir() else Path(__file__).parents[4]
+    html = (root / "page/index.html").read_text("utf-8")
+    html = html.replace('data-version=""', f'data-version="{__version__}"')
+
+    async def index() -> Response:
+        return HTMLResponse(html)
+
+    app.add_api_route("/", index, include_in_schema=False)
+    for path, folder in (("page", "page"), ("js/src", "js/src"), ("lib", "js/src")):
+        app.mount(f"/web/{path}", GZipMiddleware(StaticFiles(directory=root / folder)))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from asyncio import FIRST_COMPLETED
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from math import inf
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from .runs import Runs
 
 STOPPED: Final = End("error", "STOPPED", "the server was stopped before the end: read it again")
-# The name of the ASGI extension with which our own server cuts a connection.
-ABORT: Final = "jsonrill.abort"
 
 
 class Json(Response):
@@ -79,14 +78,16 @@ async def reply(
         return Response(status_code=204)
     if runs.readers >= runs.limits.readers:
         return problem(429, "TOO_MANY", "there are too many readers")
-    options = Options.stored(meta.options).with_choices(chosen)
-    work = rendering(options)
+    options = Options.stored(meta.options, chosen)
     dialect = DIALECTS.get(options.format)
     headers = {**HEADERS, **(dialect.headers if dialect else {})}
     if is_head:
         return Response(headers=headers)
     source = runs.replays.read(name, head, position or Position(), options, meta.lease)
-    return EventResponse(runs, source, work, headers, resumes=position is not None)
+    # A client that can resume reconnects on its own, so do not send it an error.
+    resumes = dialect is None or position is not None
+    interrupted = None if resumes else rendering(options)
+    return EventResponse(runs, source, headers, interrupted, retries=dialect is None)
 
 
 class EventResponse(Response):
@@ -96,54 +97,52 @@ class EventResponse(Response):
         self,
         runs: Runs,
         source: AsyncGenerator[bytes],
-        work: Rendering,
         headers: Mapping[str, str],
-        resumes: bool,
+        interrupted: Rendering | None,
+        retries: bool,
     ) -> None:
         self.status_code = 200
         self.background: BackgroundTask | None = None
         self.init_headers(headers)
         self._runs = runs
         self._source = source
-        self._work = work
-        # A client that can resume reconnects on its own, so do not send it an error.
-        self._resumes = resumes or work.closes
-        self._tick = min(1.0, runs.limits.send_timeout / 2)
+        self._interrupted = interrupted
+        self._retries = retries
+        self._since = inf  # when sending the current piece began
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        clock = asyncio.get_running_loop().time
-        since = inf  # when sending the current piece began
-
-        async def send_pieces() -> None:
-            nonlocal since
-            async with aclosing(self.pieces()) as pieces:
-                async for piece in pieces:
-                    since = clock()
-                    await send({"type": "http.response.body", "body": piece, "more_body": True})
-                    since = inf
-
-        start = {"status": self.status_code, "headers": self.raw_headers}
-        await send({"type": "http.response.start", **start})
-        gone, sender = asyncio.create_task(_gone(receive)), asyncio.create_task(send_pieces())
+        await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+        gone, sending = asyncio.create_task(_gone(receive)), asyncio.create_task(self._send(send))
         try:
-            while not await _first(gone, sender, timeout=self._tick):
-                patience = 1.0 if self._runs.is_stopping else self._runs.limits.send_timeout
-                if clock() - since > patience:
-                    await cancel(sender)
-                    if abort := scope.get("extensions", {}).get(ABORT):
-                        abort()
-            if sender.done() and not sender.cancelled():
-                sender.result()
-            await cancel(sender)
-            ending = asyncio.ensure_future(send({"type": "http.response.body", "body": b""}))
-            await _first(gone, ending)
-            await cancel(ending)
+            await self._watch(gone, sending)
+            if sending.done():
+                sending.result()
+            await cancel(sending)
+            sending = asyncio.create_task(_finish(send))
+            await asyncio.wait((gone, sending), return_when=FIRST_COMPLETED)
         except OSError:
             pass  # the client has disconnected
         finally:
-            await cancel(sender, gone)
+            await cancel(sending, gone)
         if self.background is not None:
             await self.background()
+
+    async def _watch(self, *tasks: asyncio.Task[None]) -> None:
+        """Wait until the client has disconnected, has everything, or takes nothing for too long."""
+        clock, limits = asyncio.get_running_loop().time, self._runs.limits
+        while clock() - self._since < (1.0 if self._runs.is_stopping else limits.send_timeout):
+            # Not all responses at the same time.
+            tick = random.uniform(0.5, 1.0) * min(1.0, limits.send_timeout / 2)
+            if (await asyncio.wait(tasks, timeout=tick, return_when=FIRST_COMPLETED))[0]:
+                break
+
+    async def _send(self, send: Send) -> None:
+        clock = asyncio.get_running_loop().time
+        async with aclosing(self.pieces()) as pieces:
+            async for piece in pieces:
+                self._since = clock()
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+                self._since = inf
 
     async def pieces(self) -> AsyncGenerator[bytes]:
         """Yield the events, and a heartbeat when there are none for a while."""
@@ -151,7 +150,7 @@ class EventResponse(Response):
         self._runs.readers += 1
         try:
             yield b": open\n"
-            if self._work.closes:
+            if self._retries:
                 # Add jitter so that clients do not all reconnect at once.
                 yield b"retry: %d\n" % (limits.retry * random.uniform(0.75, 1.25))
             due = clock() + limits.heartbeat
@@ -170,16 +169,29 @@ class EventResponse(Response):
 
     def _interruption(self, end: End) -> bytes:
         """Return the bytes to send when the response ends before its stream."""
-        problem = {} if self._resumes else end.error
-        return b"".join(map(encode_event, self._work.interrupt(problem))) if problem else b""
+        if self._interrupted is None:
+            return b""
+        return b"".join(map(encode_event, self._interrupted.interrupt(end.error or {})))
 
 
-async def _first(*tasks: asyncio.Future[Any], timeout: float | None = None) -> bool:
-    """Wait until one of the tasks has ended; False if none has in this time."""
-    done, _ = await asyncio.wait(tasks, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
-    return bool(done)
+def django_response(response: Response) -> Any:
+    """Return the same response for Django, which notices clients that leave, but not slow ones."""
+    from django.http import HttpResponse, StreamingHttpResponse
+
+    if isinstance(response, EventResponse):
+        inner: Any = StreamingHttpResponse(response.pieces())
+    else:
+        inner = HttpResponse(response.body, status=response.status_code)
+    del inner.headers["content-type"]
+    for name, value in response.headers.items():
+        inner[name] = value
+    return inner
 
 
 async def _gone(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
+
+
+async def _finish(send: Send) -> None:
+    await send({"type": "http.response.body", "body": b""})

@@ -236,7 +236,7 @@ class World:
         if position.is_end(head):
             client.end = "204"
             return
-        options = Options.stored(meta.options).with_choices({"format": client.format})
+        options = Options.stored(meta.options, {"format": client.format})
         decoder = SSEDecoder()
         chunks = runs.replays.read(name, head, position, options, meta.lease)
         try:
@@ -395,8 +395,8 @@ async def _opened(runs: Runs) -> None:
 
 def _rendered(log: Any, format: str) -> list[tuple[str, str]]:
     """Return the events that an undisturbed reader gets."""
-    options = Options.stored(Meta.parse(log.new.meta).options)
-    work = rendering(options.with_choices({"format": format}))
+    options = Options.stored(Meta.parse(log.new.meta).options, {"format": format})
+    work = rendering(options)
     events = []
     decoder = SSEDecoder()
     for row in log.rows:
