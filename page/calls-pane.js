@@ -139,7 +139,7 @@ export class CallsPane {
     if (mark === null) return coloured(shorten(text, MAX_TEXT));
     const [before, after] = [text.slice(0, mark.offset), text.slice(mark.offset + 1)];
     const character = text.slice(mark.offset, mark.offset + 1);
-    return [...coloured(before), make("mark", "", escapeText(character || "cut off")), escapeText(after)];
+    return [...coloured(before), make("mark", "label", escapeText(character || "cut off")), escapeText(after)];
   }
 
   /**

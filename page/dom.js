@@ -131,12 +131,11 @@ export function announce(text) {
 // Milliseconds of work before the browser may draw a frame.
 const SLICE = 30;
 
-/** Return a function to await between steps of long work: now and then it lets the browser draw a frame. */
-export function createPauses() {
-  let end = performance.now() + SLICE;
-  return async () => {
-    if (performance.now() < end) return;
-    await new Promise((resolve) => setTimeout(resolve));
-    end = performance.now() + SLICE;
-  };
+let end = 0;
+
+/** Await this between the steps of long work: now and then it lets the browser draw a frame. */
+export async function pause() {
+  if (performance.now() < end) return;
+  await new Promise((resolve) => setTimeout(resolve));
+  end = performance.now() + SLICE;
 }

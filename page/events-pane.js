@@ -53,17 +53,15 @@ export class EventsPane {
   reset(recording, format = "received") {
     this.#position = 0;
     this.#recording = recording;
-    for (const option of this.#format.options) option.disabled = option.value !== "received" && !this.#canRender(option.value);
-    this.#format.value = this.#canRender(format) ? format : "received";
+    for (const option of this.#format.options) option.disabled = option.value !== "received" && !this.#canRender;
+    this.#format.value = this.#canRender ? format : "received";
     this.#filter.value = "";
     this.#body.replaceChildren();
     void this.#load();
   }
 
-  /** @param {string} format */
-  #canRender(format) {
-    if (this.#host.render === null || !this.#recording?.isRenderable) return false;
-    return this.#recording.kind === "snapshots" || format !== "text";
+  get #canRender() {
+    return this.#host.render !== null && this.#recording?.isRenderable === true;
   }
 
   /**

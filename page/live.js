@@ -1,6 +1,6 @@
 /** A live stream of the server: it is read into a recording, and can be disconnected and resumed. */
 
-import { byId, createPauses } from "./dom.js";
+import { byId, pause } from "./dom.js";
 import { errorOf } from "./server.js";
 
 /** @typedef {import("./recording.js").Recording} Recording */
@@ -66,7 +66,6 @@ export class Live {
   async #readEvents(signal) {
     const onState = (/** @type {string} */ state) => this.#setState(state === "waiting" ? "Connection lost, trying again" : "");
     const options = { signal, after: this.#lastId, onState };
-    const pause = createPauses();
     for await (const { id, data } of this.#server.events(this.#id, { format: "raw" }, options)) {
       this.#lastId = id;
       const error = errorOf(data);

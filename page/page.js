@@ -135,10 +135,9 @@ class Page {
     const recording = this.#recording;
     if (recording === null) return;
     const diagnosis = this.#diagnosed(recording);
-    if (diagnosis.tone !== "busy" && diagnosis.what !== this.#diagnosis?.what) {
-      announce(`${diagnosis.what}. ${diagnosis.todo}`);
-      if (diagnosis.mark && recording.document?.faults.length) this.#chooseTabOf(diagnosis.mark);
-    }
+    const isNew = diagnosis.tone !== "busy" && diagnosis.what !== this.#diagnosis?.what;
+    if (isNew) announce(`${diagnosis.what}. ${diagnosis.todo}`);
+    if (isNew && diagnosis.mark) this.#chooseTabOf(diagnosis.mark);
     this.#diagnosis = diagnosis;
     this.#timeline.draw(this.#stops(recording, diagnosis));
     const { position } = this.#timeline;
@@ -150,6 +149,7 @@ class Page {
     // On a phone the text is one of the tabs, and is not drawn behind another.
     if (byId("panel-text").checkVisibility()) this.#text.show(recording, position, diagnosis.mark, isMoved);
     this.#drawTab(recording, position, diagnosis, isMoved);
+    if (isNew && diagnosis.mark && diagnosis.mark.position <= position) this.#revealMark();
   }
 
   /** @param {Recording} recording */
@@ -231,6 +231,10 @@ class Page {
     if (this.#timeline.position < mark.position) this.#timeline.seek(mark.position);
     this.#chooseTabOf(mark);
     this.#draw();
+    this.#revealMark();
+  }
+
+  #revealMark() {
     this.#text.revealMark();
     this.#tree.revealMark();
     this.#calls.revealMark();

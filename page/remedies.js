@@ -96,7 +96,7 @@ export function adviseOnError(message) {
   return ERRORS.find(([pattern]) => pattern.test(message))?.[1] ?? "";
 }
 
-const REPAIRED = " “Show repaired” opens a repaired copy; a program reads the text with repair=True (Python).";
+const REPAIRED = " “Show repaired” opens a repaired copy; in Python, repair=True reads the text.";
 
 /** Characters that cannot be seen, or not in quotes. @type {Record<string, string>} */
 const NAMES = {

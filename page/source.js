@@ -1,7 +1,7 @@
 /** Where streams come from: pasted text, examples, and the server, which also renders them. */
 
 import { Receiver } from "../js/src/receive.js";
-import { byId, createPauses } from "./dom.js";
+import { byId, pause } from "./dom.js";
 import { formatCount, isObject, parseJson } from "./format.js";
 import { Live } from "./live.js";
 import { recognise } from "./recognise.js";
@@ -89,7 +89,6 @@ export class Source {
     const [whole] = recording.outline !== null && items.length === 1 ? items : [];
     const pieces = whole ? cut(whole.data) : items;
     const interval = Math.min(step, LONGEST / pieces.length);
-    const pause = createPauses();
     for (const [index, { data, at, parts }] of pieces.entries()) {
       recording.add(data, at ?? (index + 1) * interval, parts);
       await pause();

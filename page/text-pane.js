@@ -197,7 +197,7 @@ export class TextPane {
     }
     if (end > at) add(end, "");
     if (this.#mark && !this.#mark.track && this.#mark.offset === end && this.#isOver())
-      element.append(make("mark", "", this.#mark.label));
+      element.append(make("mark", "label", this.#mark.label));
     if (end === this.#length(outline) && !this.#isOver()) element.append(make("span", "cursor"));
   }
 
@@ -213,7 +213,8 @@ export class TextPane {
     const isSelected = this.#selected !== null && start >= this.#selected.keyStart && start < this.#selected.end;
     const shown = text.slice(start, end);
     // A line break has no width of its own.
-    const span = make(isMark ? "mark" : "span", className, isMark && shown === "\n" ? "↵\n" : escapeText(shown));
+    const content = isMark && shown === "\n" ? [make("mark", "", "↵"), shown] : [escapeText(shown)];
+    const span = make(isMark && content.length === 1 ? "mark" : "span", className, ...content);
     if (isSelected) span.classList.add("selected");
     span.dataset.at = String(start);
     return span;
