@@ -34,6 +34,9 @@ _STEP: Final = re.compile(
     r"\.(?P<name>[A-Za-z_][A-Za-z0-9_]*)|\[(?P<index>0|[1-9][0-9]*)\]"
     r"|\[(?P<quote>\")|(?P<key>\.\*)|(?P<item>\[\*\])"
 )
+_INDEX: Final = re.compile(r"0|[1-9][0-9]{0,15}")
+# Text before the first slash, or an escape other than `~0` and `~1`.
+_BAD_POINTER: Final = re.compile(r"[^/]|.*~(?![01])", re.DOTALL)
 # The characters that separate steps: `entity=` takes text without them as a key.
 SYNTAX: Final = frozenset('.[]*"')
 # The elements of a list as ijson writes them: `items.item.id`. A key may be called item, too.
@@ -168,29 +171,17 @@ def from_pointer(pointer: str, value: Any) -> Path:
     The last token may name a member or element that is not there yet; `-` is the element after
     the last one. Any other pointer that leads nowhere is a `ValueError`.
     """
-    if pointer and not pointer.startswith("/"):
-        raise ValueError(f"a JSON Pointer must be empty or start with '/', not {pointer!r}")
+    if _BAD_POINTER.match(pointer):
+        raise ValueError(f"not a JSON Pointer: {pointer!r}")
     path: list[str | int] = []
-    tokens = pointer.split("/")[1:]
-    for number, token in enumerate(tokens, start=1):
-        if re.search(r"~(?![01])", token):
-            raise ValueError(f"'~' must be followed by 0 or 1 in a JSON Pointer: {pointer!r}")
+    for token in pointer.split("/")[1:]:
         key: str | int = token.replace("~1", "/").replace("~0", "~")
-        if isinstance(value, list):
-            if token != "-" and not re.fullmatch(r"0|[1-9][0-9]*", token):
-                array = format_path(tuple(path))
-                raise ValueError(f"{token!r} is not an index of the array at {array}")
+        if isinstance(value, list) and (token == "-" or _INDEX.fullmatch(token)):
             key = len(value) if token == "-" else int(token)
-            exists = key < len(value)
-        elif isinstance(value, dict):
-            exists = key in value
-        else:
-            raise ValueError(f"{format_path(tuple(path))} is neither an object nor an array")
+        elif not isinstance(value, dict):
+            raise ValueError(f"{pointer!r} leads nowhere: there is no {token!r}")
         path.append(key)
-        if exists:
-            value = value[key]
-        elif number < len(tokens):
-            raise ValueError(f"there is no {format_path(tuple(path))}")
+        value = lookup(value, (key,))[1]
     return tuple(path)
 
 
