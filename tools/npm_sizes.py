@@ -20,16 +20,16 @@ PAGE: Final = ROOT / "docs" / "javascript.md"
 SCRIPT: Final = ROOT / "tools" / "npm" / "sizes.mjs"
 # What is measured, and the most bytes that it may have. Kilobytes are 1000 bytes.
 MOST: Final = {
-    "jsonrill: values": 6_550,
+    "jsonrill: values": 6_000,
     "jsonrill: Document": 5_000,
-    "jsonrill: open": 13_000,
-    "jsonrill: content": 11_450,
-    "jsonrill: toolCalls": 20_850,
-    "jsonrill: parts": 22_150,
+    "jsonrill: open": 12_500,
+    "jsonrill: content": 11_250,
+    "jsonrill: toolCalls": 20_600,
+    "jsonrill: parts": 21_900,
     "jsonrill/receive: receive": 3_000,
-    "jsonrill/react: useValue": 7_200,
-    "jsonrill/react: useStream": 14_200,
-    "jsonrill/react: useParts": 25_050,
+    "jsonrill/react: useValue": 7_100,
+    "jsonrill/react: useStream": 13_700,
+    "jsonrill/react: useParts": 24_750,
 }
 ROW: Final = re.compile(r"^\| `\w+` \| `jsonrill.*?` \| [0-9.]+ kB \|$\n", re.MULTILINE)
 

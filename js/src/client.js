@@ -40,13 +40,11 @@ const MIN_DELAY = 100;
 const MAX_RETRY_AFTER = 3_600_000;
 
 /** A connection was lost, or could not be made. */
-class Lost extends Error {
+class Lost extends SourceFailed {
   /** Milliseconds to wait before the next try, as the server requests. */
   delay = 0;
   /** True if the server may have meant to end the stream. */
   hasEnded = false;
-  /** @type {number | undefined} */
-  status = undefined;
 }
 
 /**
@@ -218,7 +216,7 @@ class Connection {
     if (event.id !== "" && this.#seen.has(event.id)) return false;
     this.#advance(event.id);
     this.#seen.add(event.id);
-    if (this.#seen.size > MAX_IDS) this.#seen.delete([...this.#seen.values()][0]);
+    if (this.#seen.size > MAX_IDS) for (const oldest of [...this.#seen].slice(0, MAX_IDS / 2)) this.#seen.delete(oldest);
     return true;
   }
 
@@ -234,7 +232,8 @@ class Connection {
     const reason = this.#reasonToStop();
     if (reason === "") return false;
     if (lost.hasEnded && this.#lastEventId === "") return true;
-    throw new SourceFailed(`${lost.message} (${reason})`, { status: lost.status });
+    lost.message += ` (${reason})`;
+    throw lost;
   }
 
   /** Return the reason not to repeat the request after a loss, or "" to repeat it. */
@@ -243,8 +242,7 @@ class Connection {
     const method = init?.method?.toUpperCase() ?? "GET";
     if (!this.#isUrl) return "a response is read once";
     if (reconnect === true) return "";
-    if (reconnect === false) return "reconnect is false";
-    if (method !== "GET") return `a ${method} is repeated with reconnect: true only`;
+    if (reconnect === false || method !== "GET") return `a ${method} is repeated with reconnect: true only`;
     return this.#lastEventId === "" ? "without ids it would start again: see reconnect" : "";
   }
 
@@ -280,18 +278,15 @@ class Connection {
  * @param {boolean} hasBegun
  */
 async function refusal(response, hasBegun) {
-  const { status } = response;
-  if (response.ok) {
-    const message = `expected an event stream but got ${response.headers.get("content-type") ?? "a body without a type"}`;
-    await response.body?.cancel();
-    return hasBegun ? new Lost(message) : new SourceFailed(message, { status });
-  }
-  if (status < 500 && status !== 408 && status !== 429) return failed(response);
+  const { status, ok, headers } = response;
+  if (!ok && status < 500 && status !== 408 && status !== 429) return failed(response);
   await response.body?.cancel();
-  const requested = response.headers.get("retry-after") ?? "";
-  const wait = /^[0-9]{1,9}$/.test(requested) ? Number(requested) * 1000 : Date.parse(requested) - Date.now();
-  const delay = Number.isFinite(wait) ? Math.min(Math.max(0, wait), MAX_RETRY_AFTER) : 0;
-  return Object.assign(new Lost(`the server answered ${status}`), { delay, status });
+  const type = headers.get("content-type") ?? "a body without a type";
+  const message = ok ? `expected an event stream but got ${type}` : `the server answered ${status}`;
+  if (ok && !hasBegun) return new SourceFailed(message, { status });
+  const requested = headers.get("retry-after") ?? "";
+  const wait = Number(requested) * 1000 || Date.parse(requested) - Date.now() || 0;
+  return Object.assign(new Lost(message, { status }), { delay: Math.min(Math.max(0, wait), MAX_RETRY_AFTER) });
 }
 
 /**

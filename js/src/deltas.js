@@ -73,12 +73,12 @@ export class Patch {
     const [name, pointer, ...rest] = operation;
     const [levels, parent, key] = this.#locate(pointer);
     const old = Object.hasOwn(parent, key) ? parent[key] : undefined;
-    if (name === "set") put(parent, key, checked(rest[0], levels, this.#limits));
+    if (name === "set") put(parent, key, this.#checked(rest[0], levels));
     else if (old === undefined || (name === "remove" && parent === this.#root)) refuse(pointer, "does not exist");
     else if (name === "append") {
       if (typeof old !== "string" || typeof rest[0] !== "string") refuse(rest[0], "cannot be appended");
-      put(parent, key, checked(old + rest[0], 0, this.#limits));
-    } else if (name === "splice") put(parent, key, spliced(old, rest, levels, this.#limits));
+      put(parent, key, this.#checked(old + rest[0], 0));
+    } else if (name === "splice") put(parent, key, this.#checked(spliced(old, rest), levels));
     else if (Array.isArray(parent)) parent.splice(key, 1);
     else delete parent[key];
   }
@@ -108,6 +108,19 @@ export class Patch {
     }
     return [this.#limits.depth - tokens.length, parent, key];
   }
+
+  /**
+   * Return the value, unless it is too deep or has a string that is too long.
+   * @param {any} value
+   * @param {number} levels
+   */
+  #checked(value, levels) {
+    if (typeof value === "string" && value.length > this.#limits.string) refuse([], "has a string that is too long");
+    if (typeof value !== "object" || value === null) return value;
+    if (levels === 0) refuse([], `has more than ${this.#limits.depth} levels`);
+    for (const item of Array.isArray(value) ? value : Object.values(value)) this.#checked(item, levels - 1);
+    return value;
+  }
 }
 
 /** @param {string} token */
@@ -116,12 +129,11 @@ function indexOf(token) {
 }
 
 /**
+ * Return a text or list with a part replaced.
  * @param {any} old
  * @param {any[]} splice
- * @param {number} levels
- * @param {typeof LIMITS} limits
  */
-function spliced(old, [start, count, added], levels, limits) {
+function spliced(old, [start, count, added]) {
   const isText = typeof old === "string" && typeof added === "string";
   if (!isText && !(Array.isArray(old) && Array.isArray(added))) refuse(added, "does not fit the value");
   const from = isText ? unitsTo(old, 0, start) : start;
@@ -129,7 +141,7 @@ function spliced(old, [start, count, added], levels, limits) {
   const areSizes = [start, count].every((size) => Number.isSafeInteger(size) && size >= 0);
   if (!areSizes || to > old.length) refuse(added, "does not fit the value");
   const [head, tail] = [old.slice(0, from), old.slice(to)];
-  return isText ? checked(head + added + tail, 0, limits) : [...head, ...checked(added, levels, limits), ...tail];
+  return isText ? head + added + tail : [...head, ...added, ...tail];
 }
 
 /**
@@ -142,20 +154,6 @@ function unitsTo(text, index, count) {
   if (!SURROGATE.test(text)) return index + count;
   for (; count > 0 && index < text.length; count -= 1) index += /** @type {number} */ (text.codePointAt(index)) > 0xffff ? 2 : 1;
   return index + count;
-}
-
-/**
- * Return the value, unless it is too deep or has a string that is too long.
- * @param {any} value
- * @param {number} levels
- * @param {typeof LIMITS} limits
- */
-export function checked(value, levels, limits) {
-  if (typeof value === "string" && value.length > limits.string) refuse([], "has a string that is too long");
-  if (typeof value !== "object" || value === null) return value;
-  if (levels === 0) refuse([], `has more than ${limits.depth} levels`);
-  for (const item of Array.isArray(value) ? value : Object.values(value)) checked(item, levels - 1, limits);
-  return value;
 }
 
 /**

@@ -34,24 +34,10 @@ import { SourceFailed, Truncated } from "./errors.js";
  * @typedef {{signal?: AbortSignal, every?: number, show?: (item: any) => any}} DriveOptions
  */
 
-const ACCEPTED = "a source is a string, bytes, a Response, a Blob, a stream, or an iterable of strings, bytes or events";
 /** Milliseconds of one frame of a screen. */
 export const FRAME = 16;
-const METHODS = ["then", "getReader", Symbol.asyncIterator, Symbol.iterator];
 // How much of the body of a failed response its error shows.
 const SHOWN = 500;
-
-/**
- * Throw a TypeError at once for an unsupported source.
- * @param {any} source
- */
-export function checkSource(source) {
-  const has = (/** @type {string | symbol} */ name) => typeof source?.[name] === "function";
-  if (isPiece(source) || isResponse(source) || isBlob(source) || source?.fullStream || METHODS.some(has)) return;
-  const kind = source === null ? "null" : (source?.constructor?.name ?? typeof source);
-  const hint = source?.choices || source?.content || source?.output ? " (request it with stream: true)" : "";
-  throw new TypeError(`${ACCEPTED}, not ${kind}${hint}`);
-}
 
 /** @param {any} source */
 export function isPiece(source) {
@@ -61,29 +47,18 @@ export function isPiece(source) {
 /** Describe an element that is not text, for messages. @param {any} element */
 export function described(element) {
   if (typeof element === "string") return JSON.stringify(element.slice(0, 60));
-  const keys = Object.keys(Object(element)).slice(0, 12);
-  return keys.length === 0 ? typeof element : `an object with ${keys.join(", ")}`;
-}
-
-/** Also accept a response from another window or a library. @param {any} source */
-function isResponse(source) {
-  return typeof source?.status === "number" && "body" in source;
-}
-
-/** @param {any} source */
-function isBlob(source) {
-  return typeof source?.stream === "function" && typeof source.arrayBuffer === "function";
+  const keys = Object.keys(Object(element)).slice(0, 12).join(", ");
+  return keys ? `an object with ${keys}` : typeof element;
 }
 
 /**
- * Run `stage` over a source and yield its items.
+ * Run `stage` over a source and yield its items. An unsupported source is a TypeError at once.
  * @param {Source} source
  * @param {Stage} stage
  * @param {DriveOptions} [options]
  * @returns {AsyncGenerator<any, void, undefined>}
  */
 export function drive(source, stage, options = {}) {
-  checkSource(source);
   return /** @type {any} */ (new Driver(source, stage, options));
 }
 
@@ -95,28 +70,24 @@ class Driver {
   #source;
   #stage;
   #options;
-  /** @type {any} */
-  #opened = null;
   /** @type {Iterator<any> | AsyncIterator<any> | null} */
   #elements = null;
-  #hasOpened = false;
+  #hasBegun = false;
   #isPulling = false;
   /** True if nothing more is read. */
   #isOver = false;
   /** What the last step throws. @type {{error: unknown} | null} */
   #failure = null;
-  // The items of the stage, and how many of them were yielded.
-  /** @type {any[]} */
+  /** The items of the stage that have not been yielded. @type {any[]} */
   #items = [];
-  #at = 0;
   /** The callers that wait for the next item. @type {{resolve: (result: any) => void, reject: (error: unknown) => void}[]} */
   #waiting = [];
   // The item that was yielded last, and when it may be yielded again.
   /** @type {any} */
-  #last = undefined;
+  #last;
   #due = 0;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
-  #timer = undefined;
+  #timer;
 
   /**
    * @param {any} source
@@ -125,6 +96,7 @@ class Driver {
    */
   constructor(source, stage, options) {
     this.#source = source;
+    if (typeof source?.then !== "function") this.#elements = elementsOf(source);
     this.#stage = stage;
     this.#options = options;
     if (options.signal?.aborted) this.#abort();
@@ -160,12 +132,13 @@ class Driver {
   /** Give the available items to waiting callers, then continue to read. */
   #serve() {
     while (this.#waiting.length !== 0) {
-      if (this.#at < this.#items.length && this.#isDue(this.#items[this.#at])) {
-        const item = (this.#last = this.#items[this.#at++]);
+      if (this.#items.length !== 0 && this.#isDue(this.#items[0])) {
+        const item = (this.#last = this.#items.shift());
         const { show } = this.#options;
         this.#waiting.shift()?.resolve({ done: false, value: show === undefined ? item : show(item) });
       } else if (!this.#isOver) {
-        return this.#isPulling ? undefined : this.#pull();
+        if (!this.#isPulling) void this.#pull();
+        return;
       } else if (this.#failure !== null) {
         this.#waiting.shift()?.reject(this.#failure.error);
         this.#failure = null;
@@ -193,56 +166,45 @@ class Driver {
 
   #pull() {
     this.#isPulling = true;
-    if (!this.#hasOpened) {
-      void this.#open();
-      return;
-    }
     try {
-      const elements = /** @type {AsyncIterator<any>} */ (this.#elements);
-      Promise.resolve(elements.next()).then(this.#take, this.#fail);
+      const step = this.#hasBegun ? this.#elements?.next() : this.#begin();
+      Promise.resolve(step).then(this.#take, this.#fail);
     } catch (error) {
       this.#fail(error);
     }
   }
 
-  async #open() {
-    this.#hasOpened = true;
-    try {
-      const source = await this.#source;
-      checkSource(source);
-      this.#opened = source;
-      if (!this.#isOver && isResponse(source) && source.ok === false) throw await failed(source);
-      this.#elements = elementsOf(source);
-      if (this.#isOver) return this.#closeSource(true);
-      const media = isResponse(source) ? source.headers?.get("content-type") : isBlob(source) ? source.type : "";
-      this.#stage.begin?.(media ?? "");
-      this.#pull();
-    } catch (error) {
-      this.#stop(error);
-    }
+  /** Return the first element of the source, which may be a promise. */
+  async #begin() {
+    this.#hasBegun = true;
+    const source = (this.#source = await this.#source);
+    const elements = (this.#elements ??= elementsOf(source));
+    if (this.#isOver) return this.#closeSource();
+    if (source.ok === false) throw await failed(source);
+    this.#stage.begin?.(source.headers?.get?.("content-type") ?? (source.arrayBuffer && source.type) ?? "");
+    return elements.next();
   }
 
-  #take = (/** @type {IteratorResult<any, any>} */ result) => {
+  /** Give an element to the stage, or end the stage. */
+  #take = (/** @type {any} */ result) => {
     if (this.#isOver) return;
     try {
       const { done, value } = result;
-      if (!done && value == null) return this.#pull(); // providers send null for empty deltas
       if (done) void this.#end(null);
-      else this.#add(this.#stage.feed(value), false);
+      else this.#add(value == null ? [] : this.#stage.feed(value), false); // providers send null for empty deltas
     } catch (error) {
       this.#stop(error);
     }
   };
 
-  /** Handle a source that failed. */
+  /** Handle a source that failed. If it was cut, the stage decides what that means. */
   #fail = (/** @type {unknown} */ error) => {
-    if (this.#isOver) return;
     this.#elements = null;
-    if (error instanceof Truncated) void this.#end(error);
+    if (error instanceof Truncated && !this.#isOver) void this.#end(error);
     else this.#stop(error);
   };
 
-  /** End the stage, which decides what a cut answer means. @param {Cut | null} cut */
+  /** End the stage. @param {Cut | null} cut */
   async #end(cut) {
     this.#elements = null; // it needs no closing
     try {
@@ -259,12 +221,8 @@ class Driver {
   #add(items, isEnd) {
     if (this.#isOver) return;
     this.#isPulling = false;
-    if (this.#at === this.#items.length) {
-      this.#items = items;
-      this.#at = 0;
-    } else {
-      for (const item of items) if (item !== this.#items.at(-1)) this.#items.push(item);
-    }
+    if (this.#items.length === 0) this.#items = items;
+    else this.#items.push(...items.filter((item) => item !== this.#items.at(-1)));
     const { error, isDone } = this.#stage;
     if (error != null) return this.#stop(error);
     if (isEnd || isDone) void this.#close();
@@ -290,27 +248,26 @@ class Driver {
     this.#isOver = true;
     clearTimeout(this.#timer);
     this.#options.signal?.removeEventListener("abort", this.#abort);
-    if (!this.#hasOpened) void this.#open();
-    else await this.#closeSource(this.#isPulling);
+    if (!this.#hasBegun) this.#begin().catch(() => {});
+    else if (this.#isPulling) void this.#closeSource();
+    else await this.#closeSource();
   }
 
   /**
    * Close the source, and ignore errors. A source with a pending read needs more than `return`: SDK streams have
    * a controller, Node streams `destroy`.
-   * @param {boolean} isWaiting
    */
-  async #closeSource(isWaiting) {
+  async #closeSource() {
     const elements = this.#elements;
     if (elements === null) return;
     this.#elements = null;
     try {
       const closing = elements.return?.();
-      if (isWaiting) {
-        this.#opened.controller?.abort?.();
-        this.#opened.destroy?.();
+      if (this.#isPulling) {
+        this.#source.controller?.abort?.();
+        this.#source.destroy?.();
       }
-      if (!isWaiting) await closing;
-      else Promise.resolve(closing).catch(() => {});
+      await closing;
     } catch {
       // The caller has left the loop and cannot handle it.
     }
@@ -318,17 +275,27 @@ class Driver {
 }
 
 /**
- * Return an iterator over the elements of an open source.
+ * Return an iterator over the elements of a source.
  * @param {any} source
  * @returns {AsyncIterator<any> | Iterator<any>}
  */
 function elementsOf(source) {
   if (isPiece(source)) return [source].values();
-  const body = isResponse(source) ? (source.body ?? []) : isBlob(source) ? source.stream() : (source.fullStream ?? source);
+  const isResponse = typeof source?.ok === "boolean"; // perhaps from another window, or a library's
+  let body = isResponse ? (source.body ?? []) : (source?.fullStream ?? source);
+  if (body?.arrayBuffer) body = body.stream(); // a Blob
   // Not every browser can iterate over a ReadableStream, and none closes it while it is read.
-  if (!body.getReader) return (body[Symbol.asyncIterator] ?? body[Symbol.iterator]).call(body);
-  const reader = body.getReader();
-  return /** @type {any} */ ({ next: () => reader.read(), return: () => reader.cancel() });
+  if (body?.getReader) {
+    /** @type {ReadableStreamDefaultReader<any> | undefined} */
+    let opened;
+    const reader = () => (opened ??= body.getReader());
+    return /** @type {any} */ ({ next: () => reader().read(), return: () => reader().cancel() });
+  }
+  const iterate = body?.[Symbol.asyncIterator] ?? body?.[Symbol.iterator];
+  if (iterate) return iterate.call(body);
+  const hint = source?.choices || source?.content || source?.output ? " (request it with stream: true)" : "";
+  const kind = source?.constructor?.name ?? source;
+  throw new TypeError(`a source is a string, bytes, a Response, a Blob, a stream or an iterable, not ${kind}${hint}`);
 }
 
 /**
@@ -336,9 +303,8 @@ function elementsOf(source) {
  * @param {Response} response
  */
 export async function failed(response) {
-  const { status, statusText = "" } = response;
+  const { status } = response;
   const text = await response.text().catch(() => "");
   const body = text.replace(/\s+/g, " ").trim().slice(0, SHOWN);
-  const message = `the response has status ${`${status} ${statusText}`.trim()}`;
-  return new SourceFailed(body ? `${message}: ${body}` : message, { status });
+  return new SourceFailed(`the response has status ${status}${body && `: ${body}`}`, { status });
 }

@@ -21,10 +21,10 @@ import { formatPath } from "./paths.js";
 
 /** @import { Path } from "./paths.js" */
 /** @import { Fragment } from "./fragments.js" */
-/**
- * Where an error is. `offset` counts characters (code points) from 0, `line` and `column` from 1.
- * @typedef {{offset?: number, line?: number, column?: number, path?: Path}} Position
- */
+/** @typedef {Partial<Omit<JsonrillError, "name" | "message" | "stack" | "toJSON">>} Details */
+
+// The fields of an error on the wire.
+const FIELDS = ["code", "message", "offset", "line", "column", "path", "reason", "limit", "status"];
 
 /** The root of the tree: catch this to catch everything. What is not known is undefined. */
 export class JsonrillError extends Error {
@@ -33,18 +33,38 @@ export class JsonrillError extends Error {
   /** The kind of error, as on the wire. */
   code = "ERROR";
   /** The last good value. @type {any} */
-  value = undefined;
+  value;
+  /** Where it is, in characters (code points) from 0. @type {number | undefined} */
+  offset;
+  /** From 1, like `column`. @type {number | undefined} */
+  line;
+  /** @type {number | undefined} */
+  column;
+  /** @type {Path | undefined} */
+  path;
+  /** What could be there instead of invalid JSON. @type {string | undefined} */
+  expected;
+  /** From a `Parser`: what the failing call found before the error. @type {Fragment[] | undefined} */
+  fragments;
+  /**
+   * Why a text is truncated: "length", "filtered", "refused", "lost" (a stream without its end) or "ended" (a text).
+   * @type {string | undefined}
+   */
+  reason;
+  /** The name of the limit that was exceeded. @type {string | undefined} */
+  limit;
+  /** The status of a response. @type {number | undefined} */
+  status;
+  /** Everything that a schema found. @type {readonly any[] | undefined} */
+  issues;
 
   /**
    * @param {string} message
-   * @param {Position} [position]
+   * @param {Details} [details]
    */
-  constructor(message, { offset, line, column, path } = {}) {
+  constructor(message, details) {
     super(message);
-    this.offset = offset;
-    this.line = line;
-    this.column = column;
-    this.path = path;
+    Object.assign(this, details);
   }
 
   /**
@@ -53,9 +73,8 @@ export class JsonrillError extends Error {
    *   [field: string]: any}}
    */
   toJSON() {
-    const { code, message, offset, line, column, path, reason, limit, status } = /** @type {any} */ (this);
-    const fields = { code, message, offset, line, column, path: path && formatPath(path), reason, limit, status };
-    return JSON.parse(JSON.stringify(fields));
+    const fields = { ...this, message: this.message, path: this.path && formatPath(this.path) };
+    return JSON.parse(JSON.stringify(fields, FIELDS));
   }
 }
 
@@ -63,69 +82,24 @@ export class JsonrillError extends Error {
 export class InvalidJSON extends JsonrillError {
   name = "InvalidJSON";
   code = "INVALID_JSON";
-  /** From a `Parser`: what the failing call found before the error. @type {Fragment[]} */
-  fragments = [];
-
-  /**
-   * @param {string} message
-   * @param {string} expected what could be here instead
-   * @param {Position} position
-   */
-  constructor(message, expected, position) {
-    super(message, position);
-    this.expected = expected;
-  }
 }
 
 /** The text was valid so far, but it stopped early. */
 export class Truncated extends InvalidJSON {
   name = "Truncated";
   code = "TRUNCATED";
-
-  /**
-   * @param {string} message
-   * @param {string} [expected]
-   * @param {Position} [position]
-   * @param {string} [reason] "length", "filtered", "refused", "lost" (a stream without its end) or "ended" (a text)
-   */
-  constructor(message, expected = "", position = {}, reason = "ended") {
-    super(message, expected, position);
-    this.reason = reason;
-  }
 }
 
 /** The text is larger than a limit allows. */
 export class LimitExceeded extends JsonrillError {
   name = "LimitExceeded";
   code = "LIMIT_EXCEEDED";
-  /** From a `Parser`: what the failing call found before the error. @type {Fragment[]} */
-  fragments = [];
-
-  /**
-   * @param {string} message
-   * @param {string} limit its name
-   * @param {Position} [position]
-   */
-  constructor(message, limit, position) {
-    super(message, position);
-    this.limit = limit;
-  }
 }
 
 /** The schema refuses the complete value. */
 export class InvalidSchema extends JsonrillError {
   name = "InvalidSchema";
   code = "INVALID_SCHEMA";
-
-  /**
-   * @param {string} message
-   * @param {Path} path
-   * @param {readonly any[]} issues everything that the schema found
-   */
-  constructor(message, path, issues) {
-    super(message, { path });
-    this.issues = issues;
-  }
 }
 
 /** A requested field is missing, or is not a string. */
@@ -155,14 +129,13 @@ export class Gap extends JsonrillError {
 /** The provider, the server or the sender reports an error, or a response has an error status. */
 export class SourceFailed extends JsonrillError {
   name = "SourceFailed";
+
   /**
    * @param {string} message
-   * @param {{code?: string, status?: number} & Position} [fields] `status` is the response's
+   * @param {Details} [details] `code`: the one that the source states
    */
-  constructor(message, { code = "SOURCE_FAILED", status, ...position } = {}) {
-    super(message, position);
-    this.code = code;
-    this.status = status;
+  constructor(message, details) {
+    super(message, { code: "SOURCE_FAILED", ...details });
   }
 }
 
@@ -176,10 +149,6 @@ export class UnknownSource extends JsonrillError {
 export class StreamClosed extends JsonrillError {
   name = "StreamClosed";
   code = "CLOSED";
-
-  constructor() {
-    super("this stream is closed; nothing more can be fed to it");
-  }
 }
 
 /** Quote a text for a message, with unprintable characters escaped. @param {string} text */

@@ -175,7 +175,7 @@ export function content(source, { choice = 0, signal, ...options } = {}) {
   const reader = new EventReader(options);
   const stage = stageOf(reader, read, (marksEnd) => {
     const cut = ending.cut(choice, marksEnd);
-    return [[], cut && new Truncated(cut.message, "", {}, cut.reason)];
+    return [[], cut && new Truncated(cut.message, { reason: cut.reason })];
   });
   return drive(source, stage, { signal });
 }

@@ -39,19 +39,14 @@ export class SSEDecoder {
   #skipsLf = false;
   /** @type {LimitExceeded | null} */
   #failure = null;
-  // The line that is being read, and its length together with the data before it.
+  // The event that is being read: its lines, the line that has not ended, and the length of them all.
+  /** @type {string[]} */
+  #fields = [];
   #line = "";
   #size = 0;
-  // The event that is being read.
-  /** @type {string[]} */
-  #data = [];
-  #type = "";
-  #id;
-  #hasId = false;
 
   /**
-   * `limit` bounds the characters of a line and of an event's data; `lastEventId` is where an earlier
-   * connection stopped.
+   * `limit` bounds the characters of an event; `lastEventId` is where an earlier connection stopped.
    * @param {{limit?: number, lastEventId?: string}} [options]
    */
   constructor({ limit = 16 * 2 ** 20, lastEventId = "" } = {}) {
@@ -60,7 +55,6 @@ export class SSEDecoder {
     /** The milliseconds to wait before that, if the server sent them. @type {number | null} */
     this.retry = null;
     this.#limit = limit;
-    this.#id = lastEventId;
   }
 
   /**
@@ -88,7 +82,7 @@ export class SSEDecoder {
       this.#size += line.length;
       if (this.#size > this.#limit) {
         // Events that came before are not lost: the error waits for the next call.
-        this.#failure = new LimitExceeded(`more than ${this.#limit} characters in one event`, "event");
+        this.#failure = new LimitExceeded(`more than ${this.#limit} characters in one event`, { limit: "event" });
         if (events.length === 0) throw this.#failure;
         return events;
       }
@@ -99,30 +93,28 @@ export class SSEDecoder {
 
   /** @param {SSEEvent[]} events */
   #endLine(events) {
-    const line = this.#line;
+    const [, retry] = /^retry: ?(\d{1,15})$/.exec(this.#line) ?? [];
+    if (retry) this.retry = Number(retry);
+    if (this.#line === "") this.#endEvent(events);
+    else if (this.#line[0] !== ":") this.#fields.push(this.#line);
+    else this.#size -= this.#line.length;
     this.#line = "";
-    if (line === "") return this.#endEvent(events);
-    const [, name, value] = /** @type {RegExpExecArray} */ (/^([^:]*)(?:: ?)?([^]*)$/.exec(line));
-    if (name === "data") this.#data.push(value);
-    else this.#size -= line.length;
-    if (name === "event") {
-      this.#type = value;
-    } else if (name === "id" && !value.includes("\0")) {
-      this.#id = value;
-      this.#hasId = true;
-    } else if (name === "retry" && /^[0-9]{1,15}$/.test(value)) {
-      this.retry = Number(value);
-    }
   }
 
   /** @param {SSEEvent[]} events */
   #endEvent(events) {
-    this.lastEventId = this.#id;
-    const data = this.#data.join("\n");
-    if (this.#data.length !== 0) events.push({ type: this.#type || "message", data, id: this.#id, hasId: this.#hasId });
-    this.#data = [];
-    this.#type = "";
-    this.#hasId = false;
+    const data = [];
+    let [type, hasId] = ["", false];
+    for (const field of this.#fields) {
+      const [, name, value] = /** @type {RegExpExecArray} */ (/^([^:]*):? ?([^]*)$/.exec(field));
+      if (name === "data") data.push(value);
+      if (name === "event") type = value;
+      if (name !== "id" || value.includes("\0")) continue;
+      this.lastEventId = value;
+      hasId = true;
+    }
+    if (data.length > 0) events.push({ type: type || "message", data: data.join("\n"), id: this.lastEventId, hasId });
+    this.#fields = [];
     this.#size = 0;
   }
 }

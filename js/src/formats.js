@@ -7,16 +7,18 @@ import { parsePath, toPointer } from "./paths.js";
 /** @import { Path } from "./paths.js" */
 /** @import { Receiver } from "./receive.js" */
 
+const VALUE = "open(url) or useStream(url)";
+const PARTS = "parts(openEvents(url)) or useParts(url)";
 const READERS = {
   deltas: "useValue(url) or open(url)",
-  updates: "open(url) or useStream(url)",
-  fragments: "open(url) or useStream(url)",
-  text: "open(url) or useStream(url)",
+  updates: VALUE,
+  fragments: VALUE,
+  text: VALUE,
   calls: "toolCalls(openEvents(url)) or useParts(url)",
-  parts: "parts(openEvents(url)) or useParts(url)",
-  raw: "values(content(openEvents(url))), parts(openEvents(url)) or useParts(url)",
-  "ai-sdk": "useChat of the AI SDK, parts(openEvents(url)) or useParts(url)",
-  "ag-ui": "a client of AG-UI, parts(openEvents(url)) or useParts(url)",
+  parts: PARTS,
+  raw: PARTS,
+  "ai-sdk": PARTS,
+  "ag-ui": PARTS,
 };
 
 /** Return true for a message with which the wire begins. @param {any} data */

@@ -79,7 +79,7 @@ class OpenStage {
       if (this.#growing instanceof Document) this.#growing.flush();
       const isOpen = this.#growing instanceof Rebuilder && this.#growing.started && !this.#growing.complete;
       if (isOpen || (this.#receiver !== null && !this.#receiver.ended)) {
-        throw new Truncated("the stream was closed before its value was complete", "", {}, "lost");
+        throw new Truncated("the stream was closed before its value was complete", { reason: "lost" });
       }
     } catch (error) {
       this.error = error;

@@ -7,11 +7,8 @@
 /** @typedef {(string | number | symbol)[]} Pattern */
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
-// A name, an index, a quoted key, any key, any index.
-const STEP =
-  /\.([A-Za-z_][A-Za-z0-9_]*)|\[(0|[1-9][0-9]{0,14})\]|\[("(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")\]|(\.\*)|\[\*\]/y;
-// How many steps at either end of a long path a message shows.
-const STEPS_SHOWN = 6;
+// A name or any key; in brackets an index, a quoted key or any index.
+const STEP = /\.([A-Za-z_][A-Za-z0-9_]*|\*)|\[(0|[1-9]\d{0,14}|"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"|\*)\]/y;
 
 /** Any key of an object, in a pattern. */
 export const ANY_KEY = Symbol("any key");
@@ -28,13 +25,11 @@ export function formatPath(path) {
 }
 
 /**
- * Format a path for messages: a long path is shortened to its first and last steps.
+ * Format a path for messages: of a long one only its beginning and its end.
  * @param {Path} path
  */
 export function shortPath(path) {
-  if (path.length <= 2 * STEPS_SHOWN) return formatPath(path);
-  const last = path.slice(-STEPS_SHOWN).map(stepText).join("");
-  return `${formatPath(path.slice(0, STEPS_SHOWN))}…${last}`;
+  return formatPath(path).replace(/^([^]{60})[^]+([^]{60})$/, "$1…$2");
 }
 
 /**
@@ -59,7 +54,7 @@ function stepText(step) {
 export function parsePath(text) {
   const steps = parsePattern(text);
   if (steps.some((step) => typeof step === "symbol")) {
-    throw new TypeError(`expected a path without wildcards, not ${JSON.stringify(text)}`);
+    throw new TypeError(`not a path without wildcards: ${text}`);
   }
   return /** @type {Path} */ (steps);
 }
@@ -71,7 +66,7 @@ export function parsePath(text) {
  */
 export function parsePattern(text) {
   if (typeof text !== "string") {
-    throw new TypeError(`a path is a text like "answer" or "items[*].title", not ${typeof text}`);
+    throw new TypeError(`not a path: ${text}`);
   }
   if (text === "root") return [];
   const isRooted = /^root[.[]/.test(text);
@@ -85,11 +80,10 @@ export function parsePattern(text) {
       const remedy = text.includes("[]") ? "for any element write `[*]`" : "write it like `days[0].title`";
       throw new TypeError(`not a path: ${JSON.stringify(text)}; ${remedy}`);
     }
-    const [, name, index, key, anyKey] = match;
-    if (name !== undefined) steps.push(name);
-    else if (index !== undefined) steps.push(Number(index));
-    else if (key !== undefined) steps.push(JSON.parse(key));
-    else steps.push(anyKey === undefined ? ANY_INDEX : ANY_KEY);
+    const [, name, inner] = match;
+    if (name === "*") steps.push(ANY_KEY);
+    else if (inner === "*") steps.push(ANY_INDEX);
+    else steps.push(name ?? JSON.parse(inner));
   }
   return steps;
 }

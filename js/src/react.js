@@ -187,7 +187,7 @@ async function* received(source, options) {
     if (receiver.feed(message) || receiver.ended) yield receiver;
     if (receiver.error !== null) throw serverError(receiver.error);
   }
-  if (receiver.n > 0 && !receiver.ended) throw new Truncated("the messages stopped before the end", "", {}, "lost");
+  if (receiver.n > 0 && !receiver.ended) throw new Truncated("the messages stopped before the end", { reason: "lost" });
 }
 
 /** @param {AsyncIterable<any>} states */

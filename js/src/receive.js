@@ -2,7 +2,7 @@
  * The receiving end of the wire for growing JSON (docs/wire.md): messages in, a value out.
  */
 
-import { checked, contains, LIMITS, Patch, refuse, tokensOf, valueAt } from "./deltas.js";
+import { contains, LIMITS, Patch, refuse, tokensOf, valueAt } from "./deltas.js";
 import { Gap, InvalidMessage, SourceFailed } from "./errors.js";
 import { isObject } from "./parse/values.js";
 
@@ -18,6 +18,8 @@ export { Gap, InvalidMessage, JsonrillError, SourceFailed } from "./errors.js";
  */
 /** A part of a change; a string is a short append. @typedef {Operation | ["done", string] | ["end"] | ["error", WireError] | string} Step */
 /** A message of the wire. @typedef {Snapshot | [number, ...Step[]] | Step[] | string} Message */
+
+const NO_SNAPSHOT = "is not a snapshot or change; open() reads other formats";
 
 /**
  * Follows one sender: feed each message, parsed, and read `value`. A value is never changed in place: the
@@ -96,22 +98,21 @@ export class Receiver {
     if (v !== 1) refuse(v, "is not a supported version of the wire");
     const areFlags = typeof ordered === "boolean" && typeof end === "boolean";
     const isSnapshot = isNumber(n) && value !== undefined && Array.isArray(done) && areFlags;
-    if (!isSnapshot) refuse(message, "is not a snapshot; open() reads other formats");
-    if (error !== undefined && (end || !isError(error))) refuse(error, "has an invalid error");
-    checked(value, this.#limits.depth, this.#limits);
+    if (!isSnapshot || (error !== undefined && (end || !isError(error)))) refuse(message, NO_SNAPSHOT);
+    const patch = new Patch(undefined, this.#limits);
+    patch.apply(["set", "", value]);
     tokensOf(last, this.#limits.depth);
-    if (!done.every((/** @type {any} */ mark) => valueAt(value, mark) !== undefined)) refuse(done, "has marks outside the value");
-    this.#patch = new Patch(value, this.#limits);
+    if (done.some((/** @type {any} */ mark) => valueAt(value, mark) === undefined)) refuse(done, NO_SNAPSHOT);
+    this.#patch = patch;
     this.#isLost = this.#needsSnapshot = false;
-    Object.assign(this, { n, ordered, done, error: error ?? null, ended: end || error !== undefined });
-    this.last = message.last ?? null;
+    Object.assign(this, { n, ordered, done, last: message.last ?? null, error: error ?? null, ended: end || !!error });
     return true;
   }
 
   /** @param {any} message */
   #change(message) {
     let steps = typeof message === "string" ? [message] : message;
-    if (!Array.isArray(steps) || steps.length === 0) refuse(message, "is not a snapshot or change");
+    if (!Array.isArray(steps)) refuse(message, NO_SNAPSHOT);
     if (typeof steps[0] === "string" || Array.isArray(steps[0])) {
       if (this.#isLost) throw new Gap("a change without a number needs a snapshot first; JSON text must be decoded");
     } else {
@@ -129,7 +130,7 @@ export class Receiver {
    * @param {any[]} steps
    */
   advance(steps) {
-    if (steps.length === 0) refuse(steps, "is not a snapshot or change");
+    if (steps.length === 0) refuse(steps, NO_SNAPSHOT);
     let { last, error, ended } = this;
     let isChanged = false;
     const marks = [];

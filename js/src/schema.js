@@ -3,6 +3,7 @@
 import { InvalidSchema } from "./errors.js";
 import { formatPath } from "./paths.js";
 
+/** @import { Path } from "./paths.js" */
 /**
  * @typedef {{readonly message: string,
  *   readonly path?: readonly (PropertyKey | {readonly key: PropertyKey})[] | undefined}} Issue
@@ -25,7 +26,7 @@ import { formatPath } from "./paths.js";
  */
 export function checkSchema(schema) {
   if (schema === undefined || typeof schema?.["~standard"]?.validate === "function") return;
-  throw new TypeError("schema must be a Standard Schema, as zod, valibot and arktype make them");
+  throw new TypeError("schema must be a Standard Schema");
 }
 
 /**
@@ -39,10 +40,8 @@ export async function validated(schema, value) {
   const result = await schema["~standard"].validate(value);
   if (result.issues === undefined) return result.value;
   const { issues } = result;
-  const path = (issues[0]?.path ?? []).map((step) => {
-    const key = typeof step === "object" ? step.key : step;
-    return typeof key === "number" ? key : String(key);
-  });
-  const message = `${issues[0]?.message ?? "the schema refuses the value"}, in ${formatPath(path)}`;
-  throw Object.assign(new InvalidSchema(message, path, issues), { value });
+  const steps = issues[0]?.path ?? [];
+  const path = /** @type {Path} */ (steps.map((step) => (typeof step === "object" ? step.key : step)));
+  const message = `${issues[0]?.message}, in ${formatPath(path)}`;
+  throw new InvalidSchema(message, { path, issues, value });
 }

@@ -189,7 +189,7 @@ export class Selection extends ValueBuilder {
     const place = this.#start + this.#limit;
     const path = pathOf(this.base);
     const message = `more than ${this.#limit} (text) at character ${place}, in ${shortPath(path)}`;
-    throw new LimitExceeded(message, "text", { offset: place, path });
+    throw new LimitExceeded(message, { limit: "text", offset: place, path });
   }
 
   /** Throw if nothing was found, unless a list in which it could be is empty. */

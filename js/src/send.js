@@ -99,7 +99,7 @@ export class Sender {
    * @returns {Message | null}
    */
   write(steps) {
-    if (this.ended) throw new StreamClosed();
+    if (this.ended) throw new StreamClosed("the stream is closed");
     if (steps.length === 0) return null;
     let { last } = this.#copy;
     this.#copy.advance(steps);
@@ -304,7 +304,7 @@ export async function* send(source, { states = false, numbered, ordered, frozen,
     yield sender.end();
   } catch (error) {
     const isText = error instanceof InvalidJSON || error instanceof LimitExceeded;
-    const message = isText && !sender.ended ? sender.write(operationsOf(error.fragments)) : null;
+    const message = isText && !sender.ended ? sender.write(operationsOf(error.fragments ?? [])) : null;
     if (message !== null) yield message;
     if (!sender.ended) yield sender.end(/** @type {Error} */ (error));
     if (!isText) throw error;

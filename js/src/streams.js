@@ -44,7 +44,6 @@ import { Selection, StringSink } from "./selection.js";
  *   | {readonly complete: false, readonly value: DeepPartial<T>})} State
  */
 
-const BLANK = /^[\ufeff \t\r\n]*/;
 // How many characters of the text a message quotes.
 const QUOTED = 60;
 
@@ -54,21 +53,16 @@ class TextStage {
   error = null;
   isDone = false;
   #machine;
-  #take;
-  #end;
-  #builder;
-  #head = "";
+  #sink;
 
   /**
    * `take` returns what is new, `end` what comes after that if there is no error.
    * @param {{feed(piece: any): void, flush(cut: Cut | null): void}} machine
-   * @param {{take: () => any[], end?: () => any[] | Promise<any[]>, builder?: ValueBuilder}} how
+   * @param {{take: () => any[], end?: () => any[] | Promise<any[]>, builder?: ValueBuilder}} sink
    */
-  constructor(machine, { take, end = () => [], builder }) {
+  constructor(machine, sink) {
     this.#machine = machine;
-    this.#take = take;
-    this.#end = end;
-    this.#builder = builder;
+    this.#sink = sink;
   }
 
   /** @param {string} media */
@@ -79,58 +73,51 @@ class TextStage {
   /** @param {any} piece */
   feed(piece) {
     if (!isPiece(piece)) throw notText(`yields ${described(piece)}`);
-    if (this.#head.length < QUOTED) this.#head += typeof piece === "string" ? piece : new TextDecoder().decode(piece);
-    try {
-      this.#machine.feed(piece);
-    } catch (error) {
-      this.#fail(error);
-    }
-    return this.#take();
+    return this.#read(() => this.#machine.feed(piece), piece);
   }
 
   /** @param {Cut | null} cut */
   async flush(cut) {
-    try {
-      this.#machine.flush(cut);
-    } catch (error) {
-      this.#fail(error);
-    }
-    const items = this.#take();
-    return this.error === null ? [...items, ...(await this.#end())] : items;
+    const items = this.#read(() => this.#machine.flush(cut), "");
+    return this.error === null ? [...items, ...((await this.#sink.end?.()) ?? [])] : items;
   }
 
-  /** @param {unknown} error */
-  #fail(error) {
-    if (!(error instanceof JsonrillError)) throw error;
-    explain(error, this.#head);
-    error.value = this.#builder?.value;
-    this.error = error;
+  /**
+   * Return what is new, also if there is an error in this piece.
+   * @param {() => void} work
+   * @param {any} piece
+   */
+  #read(work, piece) {
+    try {
+      work();
+    } catch (error) {
+      if (!(error instanceof JsonrillError)) throw error;
+      explain(error, typeof piece === "string" ? piece : new TextDecoder().decode(piece));
+      error.value = this.#sink.builder?.value;
+      this.error = error;
+    }
+    return this.#sink.take();
   }
 }
 
 /** @param {string} fact */
 function notText(fact) {
-  const remedy = "read a provider's stream with values(content(stream)), and a jsonrill server's with open(url)";
-  return new UnknownSource(`the source ${fact}, not text: ${remedy}`);
+  return new UnknownSource(`the source ${fact}, not text: read it with values(content(stream)) or open(url)`);
 }
 
 /**
- * Describe a text that is not JSON from its beginning.
+ * Describe a text that is not JSON at all from its beginning. What comes before it is blank.
  * @param {unknown} error
- * @param {string} head
+ * @param {string} piece in which it begins
  */
-export function explain(error, head) {
-  if (!(error instanceof InvalidJSON) || error.path?.length) return;
-  const text = head.replace(BLANK, "");
-  const isBlank = text === "" && error.expected === "a value";
-  if (isBlank && error instanceof Truncated) {
-    error.message = error.reason === "ended" ? "the text is empty" : `${error.message.split("; expected")[0]}: there is no text`;
-  }
-  if ((error.offset ?? 0) > head.length - text.length || error instanceof Truncated) return;
-  const shown = quoted(text.slice(0, QUOTED).trim().replace(/\s+/g, " "));
-  if (/^<(?:!doctype|html|head|body|\?xml)\b/i.test(text)) error.message = `this is an HTML page, not JSON: ${shown}`;
+export function explain(error, piece) {
+  if (!(error instanceof InvalidJSON) || error.expected !== "a value" || error.path?.length) return;
+  const text = piece.trim();
+  const shown = quoted(text.slice(0, QUOTED).replace(/\s+/g, " "));
+  if (/^<(!doctype|html|\?xml)\b/i.test(text)) error.message = `this is an HTML page, not JSON: ${shown}`;
   else if (text.startsWith("```")) error.message = `the JSON is in a code fence: ${shown}`;
   else if (/^[\p{L}#*>_]/u.test(text)) error.message = `the answer is text, not JSON: ${shown}`;
+  else if (error.reason === "ended") error.message = "the text is empty";
 }
 
 /**

@@ -179,7 +179,7 @@ test("limits are errors of their own, and name themselves", () => {
     assert.equal(over(text, { [limit]: 1000 }), null);
   }
   assert.throws(() => new Document({ limits: { dept: 3 } }), TypeError);
-  assert.throws(() => new Document({ limits: { text: 0 } }), TypeError);
+  assert.throws(() => new Document({ limits: { text: -1 } }), TypeError);
 });
 
 test("value: new objects along the open path alone; what did not change is the same object", () => {

@@ -149,7 +149,6 @@ def test_zod_valibot_and_arktype_judge_the_last_value(project: Path) -> None:
         assert bad == ["INVALID_SCHEMA", "root.tags[1]"]
 
 
-@hard
 def test_it_is_small_and_the_page_says_how_small(project: Path) -> None:
     sizes = npm_sizes.measured(project)
     most = npm_sizes.MOST

@@ -29,7 +29,7 @@ export class ValueBuilder {
   /** The innermost open container, set by the emitter of events. @type {Frame | null} */
   frame = null;
   /** @type {any} */
-  live = undefined;
+  live;
   /** Grows with every change of the value. */
   version = 0;
   isDone = false;
@@ -40,7 +40,7 @@ export class ValueBuilder {
   base = null;
   // The copy that `value` returned, and its version.
   /** @type {any} */
-  #copy = undefined;
+  #copy;
   #copied = -1;
 
   /** The current value, which never changes: copies of the open containers, the rest is shared. */

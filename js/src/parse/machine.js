@@ -24,8 +24,9 @@
 import { LIMITS } from "../constants.js";
 import { InvalidJSON, LimitExceeded, StreamClosed, Truncated, quoted } from "../errors.js";
 import { shortPath } from "../paths.js";
-import { decode, toBytes, wholeLength } from "./utf8.js";
+import { decode, wholeLength } from "./utf8.js";
 
+/** @import { Details } from "../errors.js" */
 /** @import { Path } from "../paths.js" */
 /**
  * Size limits for untrusted input. `text`, `string` and `number` count UTF-16 units, as `length` does.
@@ -54,14 +55,14 @@ import { decode, toBytes, wholeLength } from "./utf8.js";
  * @property {(value: any, text: string | undefined, offset: number) => void} scalar
  * @property {(offset: number) => void} endDocument
  */
-/** How an answer was cut: a `Truncated`, or its reason and message. @typedef {{reason: string, message: string}} Cut */
+/** How an answer was cut: a `Truncated`, or its reason and message. @typedef {{reason?: string, message: string}} Cut */
 
 /** An open container: an object with its last key, or an array with the index of its element. */
 export class Frame {
   /** For builders: the container, and its copy. @type {any} */
-  container = undefined;
+  container;
   /** @type {any} */
-  copy = undefined;
+  copy;
   /** The number of keys. */
   size = 0;
 
@@ -110,28 +111,15 @@ const EXPECTED = [
 
 /** @type {{[letter: string]: [string, boolean | null]}} */
 const LITERALS = { t: ["true", true], f: ["false", false], n: ["null", null] };
-const NUMBER_RUN = /[-+.0-9eE]*/y;
+const NUMBER_RUN = /[-+.\deE]*/y;
 // The longest beginning of a number, and a complete number (RFC 8259 section 6).
-const NUMBER_START = /^-?(?:(?:0|[1-9][0-9]*)(?:(?:\.[0-9]+)?[eE][+-]?[0-9]*|\.[0-9]*)?)?/;
-export const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
+const NUMBER_START = /^-?(?:(?:0|[1-9]\d*)(?:(?:\.\d+)?[eE][+-]?\d*|\.\d*)?)?/;
+export const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 // A surrogate pair is one escape, the longest.
-const ESCAPE = /\\(?:["\\/bfnrt]|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4})/y;
+const ESCAPE = /\\(["\\/bfnrt]|u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[\da-fA-F]{4})/y;
 const LONGEST_ESCAPE = "\\ud800\\udc00";
-const ESCAPE_START = /\\u[0-9a-fA-F]{0,3}|\\/y;
+const ESCAPE_START = /\\(u[\da-fA-F]{0,3})?/y;
 const PAIRS = /[\ud800-\udbff][\udc00-\udfff]/g;
-
-/**
- * Return the default limits, overridden by the given ones.
- * @param {Limits} [limits]
- */
-function checkLimits(limits = {}) {
-  for (const [name, limit] of Object.entries(limits)) {
-    if (!Object.hasOwn(LIMITS, name) || !(limit >= (name === "text" ? 1 : 0))) {
-      throw new TypeError(`there is no limit "${name}" of ${limit}`);
-    }
-  }
-  return { ...LIMITS, ...limits };
-}
 
 /** Return true if the first half of a surrogate pair is at the end. @param {string} text */
 function endsInHalf(text) {
@@ -152,8 +140,8 @@ export class Machine {
   #length = 0;
   #endsInDigit = false;
   #held = "";
-  /** A UTF-8 sequence that was cut off. @type {Uint8Array} */
-  #tail = new Uint8Array(0);
+  /** A UTF-8 sequence that was cut off. @type {number[]} */
+  #tail = [];
   #offset = 0;
   // How many units came before this piece.
   #units = 0;
@@ -164,11 +152,13 @@ export class Machine {
    * @param {Sink} sink
    * @param {ParserOptions} [options]
    */
-  constructor(sink, { prefix = "", limits, ...others } = {}) {
+  constructor(sink, { prefix = "", limits = {}, ...others } = {}) {
     for (const name of Object.keys(others)) throw new TypeError(`there is no option "${name}"`);
-    if (typeof prefix !== "string") throw new TypeError("prefix must be a text");
+    for (const [name, limit] of Object.entries(limits)) {
+      if (!(name in LIMITS && limit >= 0)) throw new TypeError(`there is no limit "${name}" of ${limit}`);
+    }
     this.#sink = sink;
-    this.#limits = checkLimits(limits);
+    this.#limits = { ...LIMITS, ...limits };
     this.#held = prefix;
     this.#offset = -[...prefix].length;
   }
@@ -180,11 +170,9 @@ export class Machine {
    * @param {string | ArrayBuffer | ArrayBufferView} data
    */
   feed(data) {
-    if (this.#state === CLOSED) throw new StreamClosed();
-    if (typeof data !== "string") return this.#feedBytes(toBytes(data));
-    if (this.#tail.length !== 0) {
-      throw this.#error(InvalidJSON, "the rest of a UTF-8 character", "but a string came", this.#held.length);
-    }
+    if (this.#state === CLOSED) throw new StreamClosed("the stream is closed");
+    if (typeof data !== "string") return this.#feedBytes(data);
+    if (this.#tail.length !== 0) throw this.#invalidBytes();
     const room = this.#limits.text - this.#units;
     if (data.length > room) {
       this.#run(this.#held + data.slice(0, room));
@@ -203,16 +191,16 @@ export class Machine {
     if (this.#state === CLOSED) return;
     if (this.#tail.length !== 0) {
       const isTruncated = this.#state === STRING || this.#state === KEY || this.#units === 0;
-      throw this.#cutError(isTruncated ? Truncated : InvalidJSON, "the rest of a UTF-8 character", cut);
+      throw isTruncated || cut !== null ? this.#truncated("the rest of a UTF-8 character", cut) : this.#invalidBytes();
     }
     if (endsInHalf(this.#held)) this.#run(this.#held, true);
     if (this.#state === DIGITS && this.#frame === null && NUMBER.test(this.#text)) {
-      if (cut !== null) throw this.#cutError(Truncated, "the rest of the number", cut);
+      if (cut !== null) throw this.#truncated("the rest of the number", cut);
       this.#endNumber(0);
     }
-    if (this.#state !== END) throw this.#cutError(Truncated, this.#expected(), cut);
+    if (this.#state !== END) throw this.#truncated(this.#expected(), cut);
     this.#state = CLOSED;
-    if (cut?.reason === "refused") throw new Truncated(cut.message, "", { path: [] }, cut.reason);
+    if (cut?.reason === "refused") throw new Truncated(cut.message, { path: [], reason: cut.reason });
   }
 
   /** The number of the next character. */
@@ -220,22 +208,19 @@ export class Machine {
     return this.#offset + this.#held.length;
   }
 
-  /** @param {Uint8Array} bytes */
-  #feedBytes(bytes) {
-    if (this.#tail.length !== 0) {
-      const joined = new Uint8Array(this.#tail.length + bytes.length);
-      joined.set(this.#tail);
-      joined.set(bytes, this.#tail.length);
-      bytes = joined;
-    }
+  /** @param {ArrayBuffer | ArrayBufferView} data */
+  #feedBytes(data) {
+    if (data instanceof ArrayBuffer) data = new Uint8Array(data);
+    if (!ArrayBuffer.isView(data)) throw new TypeError("a piece of text is a string or bytes");
+    const bytes = new Uint8Array(this.#tail.length + data.byteLength);
+    bytes.set(this.#tail);
+    bytes.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength), this.#tail.length);
     const size = wholeLength(bytes);
-    this.#tail = new Uint8Array(0);
-    const [text, used] = decode(bytes.subarray(0, size));
+    this.#tail = [];
+    const [text, isValid] = decode(bytes.subarray(0, size));
     this.feed(this.#units === 0 && text[0] === "\ufeff" ? text.slice(1) : text);
-    if (used < size) {
-      throw this.#error(InvalidJSON, "UTF-8", `but got byte 0x${bytes[used].toString(16)}`, this.#held.length);
-    }
-    this.#tail = bytes.slice(size);
+    if (!isValid) throw this.#invalidBytes();
+    this.#tail = [...bytes.subarray(size)];
   }
 
   /**
@@ -375,8 +360,8 @@ export class Machine {
     const run = text.slice(pos, NUMBER_RUN.lastIndex);
     this.#text += run;
     // After three characters, digits only follow digits: no need to check all of it again.
-    if (before < 3 || !this.#endsInDigit || /[^0-9]/.test(run)) this.#text = NUMBER_START.exec(this.#text)?.[0] ?? "";
-    this.#endsInDigit = /[0-9]$/.test(run);
+    if (before < 3 || !this.#endsInDigit || /\D/.test(run)) this.#text = NUMBER_START.exec(this.#text)?.[0] ?? "";
+    this.#endsInDigit = /\d$/.test(run);
     const stop = pos + this.#text.length - before;
     const room = this.#limits.number - before;
     if (stop - pos > room) throw this.#over("number", this.#offset + pos + room);
@@ -491,7 +476,7 @@ export class Machine {
    */
   #unexpected(text, pos, expected = this.#expected()) {
     const char = String.fromCodePoint(/** @type {number} */ (text.codePointAt(pos)));
-    throw this.#error(InvalidJSON, expected, `but got ${quoted(char)}`, pos);
+    throw this.#error(InvalidJSON, `expected ${expected} but got ${quoted(char)}`, this.#offset + pos, { expected });
   }
 
   #expected() {
@@ -502,37 +487,19 @@ export class Machine {
     return literal === undefined ? EXPECTED[this.#state] : quoted(literal[0]);
   }
 
-  /** Close the stream and return the position of its error. @param {number} offset */
-  #position(offset) {
-    const state = this.#state;
-    const inValue = state <= FIRST_ELEMENT || state === COLON || state === STRING || state === DIGITS;
-    this.#state = CLOSED;
-    const path = pathOf(inValue ? this.#frame : this.#frame?.parent);
-    return { offset, line: this.#line, column: offset - this.#lineStart + 1, path };
-  }
-
-  /**
-   * @template {typeof InvalidJSON} E
-   * @param {E} Kind
-   * @param {string} expected
-   * @param {string} got
-   * @param {number} pos
-   */
-  #error(Kind, expected, got, pos) {
-    const position = this.#position(this.#offset + pos);
-    return new Kind(`expected ${expected} ${got} ${placeText(position)}`, expected, position);
+  #invalidBytes() {
+    return this.#error(InvalidJSON, "expected UTF-8 but got something else", this.offset, { expected: "UTF-8" });
   }
 
   /**
    * Return the error of a text that stopped early.
-   * @param {typeof InvalidJSON} Kind
    * @param {string} expected
    * @param {Cut | null} cut
    */
-  #cutError(Kind, expected, cut) {
-    const error = this.#error(Kind, expected, "but the text ended", this.#held.length);
-    if (cut === null) return error;
-    return new Truncated(`${cut.message}; ${error.message}`, expected, error, cut.reason);
+  #truncated(expected, cut) {
+    const message = `expected ${expected} but the text ended`;
+    const details = { expected, reason: cut?.reason ?? "ended" };
+    return this.#error(Truncated, cut === null ? message : `${cut.message}; ${message}`, this.offset, details);
   }
 
   /**
@@ -540,12 +507,22 @@ export class Machine {
    * @param {number} offset
    */
   #over(limit, offset) {
-    const position = this.#position(offset);
-    return new LimitExceeded(`more than ${this.#limits[limit]} (${limit}) ${placeText(position)}`, limit, position);
+    return this.#error(LimitExceeded, `more than ${this.#limits[limit]} (${limit})`, offset, { limit });
   }
-}
 
-/** @param {{offset: number, path: Path}} position */
-function placeText({ offset, path }) {
-  return `at character ${offset}, in ${shortPath(path)}`;
+  /**
+   * Close the stream and return its error.
+   * @param {typeof InvalidJSON | typeof LimitExceeded} Kind
+   * @param {string} message
+   * @param {number} offset
+   * @param {Details} details
+   */
+  #error(Kind, message, offset, details) {
+    const state = this.#state;
+    const isInValue = state <= FIRST_ELEMENT || state === COLON || state === STRING || state === DIGITS;
+    const path = pathOf(isInValue ? this.#frame : this.#frame?.parent);
+    const place = { offset, line: this.#line, column: offset - this.#lineStart + 1, path };
+    this.#state = CLOSED;
+    return new Kind(`${message} at character ${offset}, in ${shortPath(path)}`, { ...place, ...details });
+  }
 }

@@ -1,22 +1,7 @@
 /** UTF-8 that arrives in pieces: where a piece is cut, and where it is wrong. */
 
-const DECODER = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
-/**
- * Return the bytes of a buffer or of a view of one.
- * @param {unknown} data
- * @returns {Uint8Array}
- */
-export function toBytes(data) {
-  if (ArrayBuffer.isView(data)) return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-  if (data instanceof ArrayBuffer) return new Uint8Array(data);
-  throw new TypeError(`a piece of text is a string or bytes, not ${data === null ? "null" : typeof data}`);
-}
-
-/** Return the length of a sequence that begins with this byte. @param {number} lead */
-function sizeOf(lead) {
-  return lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-}
+const STRICT = { fatal: true, ignoreBOM: true };
+const DECODER = new TextDecoder("utf-8", STRICT);
 
 /**
  * Return the length of the bytes without an incomplete sequence at their end.
@@ -24,28 +9,27 @@ function sizeOf(lead) {
  */
 export function wholeLength(bytes) {
   const { length } = bytes;
-  for (let at = length - 1; at >= Math.max(0, length - 3); at -= 1) {
-    if (bytes[at] >= 0xc0) return at + sizeOf(bytes[at]) > length ? at : length;
+  for (let at = length - 1; at >= length - 3; at -= 1) {
+    // The first byte of a sequence begins with as many ones as the sequence has bytes.
+    if (bytes[at] >= 0xc0) return at + Math.clz32(~bytes[at] << 24) > length ? at : length;
   }
   return length;
 }
 
 /**
- * Decode up to the first invalid byte: the text and where it ends.
+ * Decode up to the first invalid byte.
  * @param {Uint8Array} bytes
- * @returns {[string, number]}
+ * @returns {[text: string, isValid: boolean]}
  */
 export function decode(bytes) {
+  let text = "";
   try {
-    return [DECODER.decode(bytes), bytes.length];
+    return [DECODER.decode(bytes), true];
   } catch {
-    let text = "";
-    for (let at = 0; ; at += sizeOf(bytes[at])) {
-      try {
-        text += DECODER.decode(bytes.subarray(at, at + sizeOf(bytes[at])));
-      } catch {
-        return [text, at];
-      }
-    }
+    const decoder = new TextDecoder("utf-8", STRICT);
+    try {
+      for (const byte of bytes) text += decoder.decode(Uint8Array.of(byte), { stream: true });
+    } catch {}
+    return [text, false];
   }
 }
