@@ -45,6 +45,13 @@ def as_json(value: Any) -> str:
     return json.dumps(value, sort_keys=True).replace("-0.0", "0.0")
 
 
+def nested(levels: int) -> Any:
+    value: Any = 0
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
 def over_the_wire(message: Any) -> Any:
     return json.loads(json.dumps(message))
 
@@ -380,13 +387,6 @@ def test_a_state_with_too_many_levels_is_refused() -> None:
     assert sender.feed(nested(256)) is None
 
 
-def nested(levels: int) -> Any:
-    value: Any = 0
-    for _ in range(levels):
-        value = [value]
-    return value
-
-
 @pytest.mark.parametrize(
     ("state", "done", "following"),
     [
@@ -417,8 +417,11 @@ def test_siblings_of_done_values_may_change() -> None:
     receiver.feed(sender.feed({"steps": ["a", "c", "d"], "n": 2}, done=["/steps/0", "/steps/1"]))
     assert receiver.value == {"steps": ["a", "c", "d"], "n": 2}
     assert [receiver.is_complete(f"/steps/{at}") for at in range(4)] == [True, True, False, False]
-    with pytest.raises(ValueError, match="does not fit"):
-        sender.feed({"steps": ["a", "c"], "n": 2}, done=["/steps/7"])
+    wrong: Any
+    for wrong in ("/steps/7", "steps", 1):
+        with pytest.raises(InvalidMessage):
+            sender.feed({"steps": ["a", "c", "d"], "n": 3}, done=["/n", wrong])
+    assert sender.feed({"steps": ["a", "c", "d"], "n": 2}) is None
 
 
 def test_a_stream_may_end_with_an_error() -> None:
@@ -467,6 +470,25 @@ def test_hostile_messages_change_nothing_or_are_applied(message: Any, data: st.D
 
 def cut(items: tuple[Any, ...], size: int) -> list[Any]:
     return list(items[:size])
+
+
+@pytest.mark.parametrize("large", [nested(10_000), [0] * 100_000], ids=["deep", "long"])
+def test_p9_wrong_messages_of_any_size_are_refused_in_a_few_words(large: Any) -> None:
+    receiver = Receiver()
+    receiver.feed({"n": 1, "value": "text"})
+    operations: list[Any] = [
+        [],
+        ["append", ""],
+        ["splice", "", 0, 0],
+        ["done"],
+        ["error"],
+        ["unknown", ""],
+    ]
+    messages: list[Any] = [[2, [*operation, large]] for operation in operations]
+    for message in [*messages, [2, large], {"n": 1, "value": 1, "last": large}]:
+        with pytest.raises(InvalidMessage) as caught:
+            receiver.feed(message)
+        assert len(str(caught.value)) < 200
 
 
 def test_a_receiver_has_limits() -> None:

@@ -22,6 +22,7 @@ from itertools import repeat
 from marshal import dumps
 from math import isfinite
 from operator import eq, is_
+from reprlib import repr as short_repr
 from sys import maxsize
 from typing import Any, Final
 
@@ -70,7 +71,7 @@ def plain(value: Any, limits: Limits = DEFAULT_LIMITS, depth: int = 0) -> Any:
 
 def _plain_key(key: Any) -> str:
     if not isinstance(key, str):
-        raise TypeError(f"the keys of a JSON object must be strings, not {key!r:.80}")
+        raise TypeError(f"the keys of a JSON object must be strings, not {short_repr(key)}")
     return _joined(key)
 
 
@@ -225,7 +226,7 @@ def tokens_of(pointer: Any, limit: int = DEFAULT_LIMITS.depth) -> list[str]:
     """Return the keys of a JSON Pointer; InvalidMessage if it is not one."""
     is_pointer = type(pointer) is str and pointer[:1] in ("", "/")
     if not is_pointer or _BAD_ESCAPE.search(pointer) or pointer.count("/") > limit:
-        raise InvalidMessage(f"{pointer!r:.80} is not a JSON Pointer of at most {limit} levels")
+        raise InvalidMessage(f"not a JSON Pointer of at most {limit} levels: {short_repr(pointer)}")
     keys = pointer.split("/")[1:]
     return [key.replace("~1", "/").replace("~0", "~") for key in keys] if "~" in pointer else keys
 
@@ -260,7 +261,7 @@ def apply_delta(previous: Any, delta: list[Operation], *, limits: Limits = DEFAU
     `InvalidMessage` if an operation is wrong or does not fit the value.
     """
     if type(delta) is not list:
-        raise InvalidMessage(f"a delta must be a list of operations, not {delta!r:.80}")
+        raise InvalidMessage(f"a delta must be a list of operations, not {short_repr(delta)}")
     patch = Patch(previous, limits)
     for operation in delta:
         patch.apply(operation)
@@ -289,7 +290,7 @@ class Patch:
     def apply(self, operation: Any) -> None:
         """Apply one operation. If it does not fit, the value stays as it was."""
         if type(operation) is not list or len(operation) < 2:
-            raise InvalidMessage(f"{operation!r:.80} is not an operation")
+            raise InvalidMessage(f"{short_repr(operation)} is not an operation")
         name, pointer, *arguments = operation
         parent, key = self._locate(pointer)
         old, depth = _item(parent, key), pointer.count("/")
@@ -309,13 +310,13 @@ class Patch:
                 new = old[:start] + self.checked(new, depth) + old[start + count :]
                 parent[key] = self.checked(new) if type(new) is str else new
             case _:
-                raise InvalidMessage(f"{operation!r:.80} is not an operation, or does not fit")
+                raise InvalidMessage(f"{short_repr(operation)} is wrong or does not fit the value")
 
     def checked(self, value: Any, depth: int = 0) -> Any:
         """Return a copy of a value inside `depth` containers; refuse values that are not JSON."""
         try:
             return plain(value, self._limits, depth)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             raise InvalidMessage(str(error)) from error
 
     def _locate(self, pointer: Any) -> tuple[Any, Any]:
@@ -326,7 +327,7 @@ class Patch:
             container = _item(parent, key)
             if id(container) not in self._own:
                 if type(container) is not dict and type(container) is not list:
-                    raise InvalidMessage(f"{pointer!r:.80} is not inside an object or list")
+                    raise InvalidMessage(f"{short_repr(pointer)} is not inside an object or list")
                 container = parent[key] = container.copy()
                 self._own[id(container)] = container
             parent, key = container, _key(container, token)

@@ -194,5 +194,5 @@ class ValueReceiver(Stage):
             try:
                 message = json.loads(text)
             except (ValueError, RecursionError) as error:
-                raise InvalidMessage(f"{text!r:.80} is not JSON") from error
+                raise InvalidMessage(f"{text[:80]!r} is not JSON") from error
             yield message

@@ -15,6 +15,7 @@ A sender has a receiver of its own, which holds what every other receiver holds.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from reprlib import repr as short_repr
 from typing import Any, Final
 
 from .deltas import Operation, Patch, apply_delta, difference, plain, resolve, tokens_of
@@ -86,9 +87,9 @@ class Receiver:
         """Replace everything by a snapshot."""
         for name, kind in _MEMBERS.items():
             if name in message and type(message[name]) is not kind:
-                raise InvalidMessage(f"{message[name]!r:.80} is not the {name} of a snapshot")
+                raise InvalidMessage(f"{short_repr(message[name])} is not the {name} of a snapshot")
         if message.get("v", 1) != 1:
-            raise InvalidMessage(f"version {message['v']!r:.80} of the wire is not supported")
+            raise InvalidMessage(f"version {short_repr(message['v'])} of the wire is not supported")
         n, last = _number(message.get("n")), message.get("last")
         tokens_of(last or "", self._limits.depth)
         steps = [["set", "", message.get("value", ABSENT)]]
@@ -104,7 +105,7 @@ class Receiver:
         """Apply a change, unless it was applied already."""
         steps = [message] if type(message) is str else message
         if type(steps) is not list or not steps:
-            raise InvalidMessage(f"{message!r:.80} is not a message")
+            raise InvalidMessage(f"{short_repr(message)} is not a message")
         if type(steps[0]) is str or type(steps[0]) is list:
             if self._is_lost:
                 raise Gap("a change without a number needs a snapshot; JSON text must be decoded")
@@ -117,7 +118,7 @@ class Receiver:
     def advance(self, steps: list[Any]) -> bool:
         """Apply the steps of the next change, all or none; return whether the value changed."""
         if self.ended or not steps:
-            raise InvalidMessage(f"{steps!r:.80} came after the end, or has no operation")
+            raise InvalidMessage(f"{short_repr(steps)} came after the end, or has no operation")
         # One operation that fails changes nothing. Several are applied to a copy.
         patch = self._patch if len(steps) == 1 else Patch(self._patch.value, self._limits)
         return self._apply(self.n + 1, steps, patch, self.done)
@@ -129,7 +130,7 @@ class Receiver:
         for step in steps:
             match step:
                 case _ if ended:
-                    raise InvalidMessage(f"{step!r:.80} came after the end")
+                    raise InvalidMessage(f"{short_repr(step)} came after the end")
                 case ["done", pointer] if resolve(patch.value, pointer) is not ABSENT:
                     marks.append(pointer)
                 case ["end"]:
@@ -179,7 +180,7 @@ class Sender:
             raise ValueError("the state has too many levels") from None
         if copy.done:
             self._check_done(operations)
-        marks = [["done", mark] for mark in done if copy.done.isdisjoint(_prefixes(mark))]
+        marks = [["done", mark] for mark in done if not copy.is_complete(mark)]
         message = self.write([*operations, *marks])
         self._state = state if self._frozen else copy.value
         return message
@@ -255,7 +256,7 @@ def _prefixes(pointer: str) -> list[str]:
 
 def _number(n: Any) -> int:
     if type(n) is not int or not 1 <= n <= _MAX_NUMBER:
-        raise InvalidMessage(f"{n!r:.80} is not the number of a message")
+        raise InvalidMessage(f"{short_repr(n)} is not the number of a message")
     return n
 
 
@@ -269,5 +270,5 @@ def last_step(error: Exception | Mapping[str, Any] | None = None) -> Operation:
         return ["end"]
     problem = plain(public_problem(error) if isinstance(error, Exception) else error)
     if not _is_error(problem):
-        raise ValueError(f"an error has a code and a message, not {problem!r:.80}")
+        raise ValueError(f"an error has a code and a message, not {short_repr(problem)}")
     return ["error", problem]
