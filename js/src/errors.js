@@ -55,8 +55,6 @@ export class JsonrillError extends Error {
   limit;
   /** The status of a response. @type {number | undefined} */
   status;
-  /** Everything that a schema found. @type {readonly any[] | undefined} */
-  issues;
 
   /**
    * @param {string} message
@@ -100,6 +98,16 @@ export class LimitExceeded extends JsonrillError {
 export class InvalidSchema extends JsonrillError {
   name = "InvalidSchema";
   code = "INVALID_SCHEMA";
+
+  /**
+   * @param {string} message
+   * @param {readonly any[]} issues everything that the schema found
+   * @param {Details} details
+   */
+  constructor(message, issues, details) {
+    super(message, details);
+    this.issues = issues;
+  }
 }
 
 /** A requested field is missing, or is not a string. */

@@ -43,5 +43,5 @@ export async function validated(schema, value) {
   const steps = issues[0]?.path ?? [];
   const path = /** @type {Path} */ (steps.map((step) => (typeof step === "object" ? step.key : step)));
   const message = `${issues[0]?.message}, in ${formatPath(path)}`;
-  throw new InvalidSchema(message, { path, issues, value });
+  throw new InvalidSchema(message, issues, { path, value });
 }
