@@ -245,7 +245,7 @@ function findLostCharacter(recording) {
   const offset = isEnded && document ? document.text.search(/\ufffd|\p{Cs}|(?<!\\)\\ud[89ab]..(?!\\ud[c-f])/iu) : -1;
   if (document === null || offset < 0) return null;
   const fault = { offset, path: document.nodeAt(offset)?.path ?? [] };
-  const todo = "A piece ended inside a character: read all pieces with one UTF-8 decoder, and join them before writing.";
+  const todo = "If a piece ended inside a character, read all pieces with one UTF-8 decoder, and join them before writing.";
   return bad("Valid JSON, but a character was lost", todo, placed(recording, fault, document, "half a character"));
 }
 
