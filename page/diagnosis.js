@@ -3,7 +3,7 @@
 import { formatPath } from "../js/src/index.js";
 import { describePlace } from "./characters.js";
 import { formatCount, formatNumber, parseJson, shorten } from "./format.js";
-import { markOf, placed } from "./marks.js";
+import { markItem, locate } from "./marks.js";
 import { Outline } from "./outline.js";
 import { CUTS, GENERAL, describeFault, adviseOnError, findRemedy } from "./remedies.js";
 
@@ -75,7 +75,7 @@ function findProviderError(recording) {
   const what = `The provider reported an error: ${shorten(answer.error)}`;
   const todo = adviseOnError(answer.error);
   const open = answer.calls.find((call) => call.states.at(-1)?.status === "truncated");
-  if (open !== undefined) return badTrack(recording, open, what, todo);
+  if (open !== undefined) return diagnoseTrack(recording, open, what, todo);
   const { outline } = answer;
   const { path = [] } = outline.faults[0] ?? {};
   const where = recording.hasDocument ? describePlace(outline.text, outline.length, path) : `event ${formatNumber(length)}`;
@@ -90,12 +90,13 @@ function findInvalidDocument(recording) {
   if (outline === null || fault === undefined) return null;
   if (fault.code === "LIMIT_EXCEEDED") {
     const todo = `If you expect this, raise the limit “${fault.expected}” of the program that reads it. If not, find what wrote it.`;
-    return bad(`Limit exceeded: ${fault.message.split(" at ")[0]}`, todo, placed(recording, fault, outline, "over a limit"));
+    return bad(`Limit exceeded: ${fault.message.split(" at ")[0]}`, todo, locate(recording, fault, outline, "over a limit"));
   }
   const others = outline.faults.length - 1;
   const more = others > 0 ? `, and ${formatCount(others, "more error")}` : "";
   const what = `${describeFault(fault, outline.text, "Invalid JSON")}${more}`;
-  return bad(what, findRemedy(fault, outline.text, recording.repaired !== undefined), placed(recording, fault, outline));
+  const place = locate(recording, fault, outline, fault.expected === "the end of the text" ? "more text follows" : "not JSON");
+  return bad(what, findRemedy(fault, outline.text, recording.repaired !== undefined), place);
 }
 
 /** Diagnose an answer or a text that stopped early. @param {Recording} recording */
@@ -108,10 +109,10 @@ function findCut(recording) {
   const [what, advice] = CUTS[reason] ?? CUTS[""];
   const todo = recording.isJoined ? `${advice} No blank line separates the events, so that readers join them.` : advice;
   if (fault !== undefined && isOpen && document) {
-    return bad(`${what}; ${fault.expected} is missing`, todo, placed(recording, fault, document, "cut off"));
+    return bad(`${what}; ${fault.expected} is missing`, todo, locate(recording, fault, document, "cut off"));
   }
   const open = answer?.tracks.find((track) => track.states.at(-1)?.status === "truncated") ?? null;
-  if (open?.kind === "call") return badTrack(recording, open, what, todo);
+  if (open?.kind === "call") return diagnoseTrack(recording, open, what, todo);
   const finding = reason === "refused" && open?.text ? `${what}: “${shorten(open.text)}”` : what;
   const position = open?.states.at(-1)?.at ?? recording.length;
   const track = document === null ? open : null;
@@ -128,10 +129,10 @@ function findInvalidCall(recording) {
     const subject = `Invalid arguments of ${wrong.name || "a call"}`;
     const what = fault ? describeFault(fault, wrong.text, subject) : `${subject}: ${wrong.message}`;
     const todo = fault ? findRemedy(fault, wrong.text) : GENERAL;
-    return badTrack(recording, wrong, what, `${todo} A strict tool schema prevents it.`);
+    return diagnoseTrack(recording, wrong, what, `${todo} A strict tool schema prevents it.`);
   }
   const open = recording.isEnded ? calls.find((call) => call.states.at(-1)?.status === "truncated") : undefined;
-  return open ? badTrack(recording, open, "Cut off: the provider ended the answer inside a call", CUTS.length[1]) : null;
+  return open ? diagnoseTrack(recording, open, "Cut off: the provider ended the answer inside a call", CUTS.length[1]) : null;
 }
 
 /**
@@ -141,7 +142,7 @@ function findInvalidCall(recording) {
  * @param {string} todo
  * @param {string} [reason] what is wrong if all of it is JSON
  */
-function badTrack(recording, track, what, todo, reason = "cut off") {
+function diagnoseTrack(recording, track, what, todo, reason = "cut off") {
   const fault = track.outline.faults[0];
   const { offset = reason === "cut off" ? track.outline.length : 0, path = [] } = fault ?? {};
   const state = track.states.find(({ length }) => length > offset) ?? track.states[track.states.length - 1];
@@ -157,13 +158,13 @@ function findReport(recording) {
   const outline = recording.outline ?? recording.answer?.outline;
   if (report.code === "INVALID_SCHEMA") {
     const todo = "Send this message to the model and ask again. If the value is right, change the schema.";
-    const place = outline ? placed(recording, report, outline, "violates the schema") : {};
+    const place = outline ? locate(recording, report, outline, "violates the schema") : {};
     return bad(`Violates the schema: ${report.message}`, todo, place);
   }
   if (report.code !== "REVISION") return bad(report.message, GENERAL, { where: formatPath(report.path) });
   const { message, path, position } = report;
   const todo = "Text that was sent cannot be changed: let snapshots only grow, or send them as messages of the jsonrill wire.";
-  const mark = markOf(position, "changed", path);
+  const mark = markItem(position, "changed", path);
   return bad(message.split("; ")[0], todo, { where: `snapshot ${formatNumber(position)}, in ${formatPath(path)}`, mark });
 }
 
@@ -171,12 +172,12 @@ function findReport(recording) {
 function findWireError({ kind, wireError, isWireEnded, isEnded, length }) {
   if (kind !== "wire") return null;
   if (wireError !== null) {
-    const mark = markOf(wireError.position, "does not fit");
+    const mark = markItem(wireError.position, "does not fit");
     const todo = "The receiver keeps its value until the next snapshot: let the sender send one.";
     return bad(`The message does not fit: ${wireError.message}`, todo, { where: `message ${wireError.position}`, mark });
   }
   if (!isEnded || isWireEnded) return null;
-  const place = { where: `after ${formatCount(length, "message")}`, mark: markOf(length, "cut off") };
+  const place = { where: `after ${formatCount(length, "message")}`, mark: markItem(length, "cut off") };
   return bad("Cut off: the messages stop before the end", "Connect again: the sender's next snapshot has the rest.", place);
 }
 
@@ -192,7 +193,7 @@ function findBrokenItem({ broken, items, kind }) {
   const what = isCut ? `${subject}: ${fault.expected} is missing` : describeFault(fault, outline.text, subject);
   const todo = isCut ? "Look at what wrote or copied it: it stops too early." : findRemedy(fault, outline.text);
   const where = `${ITEMS[kind]} ${broken}: ${describePlace(outline.text, fault.offset, fault.path)}`;
-  return bad(what, todo, { where, mark: markOf(broken, "not JSON") });
+  return bad(what, todo, { where, mark: markItem(broken, "not JSON") });
 }
 
 /** Diagnose a stream without data. @param {Recording} recording */
@@ -215,12 +216,12 @@ function findDoubleEncoding(recording) {
   const { document, answer } = recording;
   const todo = "Encode it once: leave out one json.dumps or JSON.stringify. Or decode it twice.";
   if (document && isEncodedTwice(document)) {
-    const place = placed(recording, { offset: document.text.indexOf('"'), path: [] }, document, "encoded twice");
+    const place = locate(recording, { offset: document.text.indexOf('"'), path: [] }, document, "encoded twice");
     return bad("Encoded twice: the value is a string that contains JSON", todo, place);
   }
   const call = answer?.calls.find(({ outline }) => isEncodedTwice(outline));
   const what = `Encoded twice: the arguments of ${call?.name} are a string that contains JSON`;
-  return call ? badTrack(recording, call, what, todo, "encoded twice") : null;
+  return call ? diagnoseTrack(recording, call, what, todo, "encoded twice") : null;
 }
 
 /** @param {Outline} outline */
@@ -236,7 +237,7 @@ function findMissingId(recording) {
   if (!isEnded || !["openai_chat", "openai_responses", "anthropic"].includes(answer?.provider ?? "")) return null;
   const call = answer?.calls.find(({ id }) => !items.some((item) => item.includes(JSON.stringify(id))));
   const todo = "Look at what sent or copied the events: the API needs the id to match a result with its call.";
-  return call ? badTrack(recording, call, `The call ${call.name} has no id`, todo, "no id") : null;
+  return call ? diagnoseTrack(recording, call, `The call ${call.name} has no id`, todo, "no id") : null;
 }
 
 /** Diagnose characters that were lost when the text was cut or decoded. @param {Recording} recording */
@@ -246,13 +247,13 @@ function findLostCharacter(recording) {
   if (document === null || offset < 0) return null;
   const fault = { offset, path: document.nodeAt(offset)?.path ?? [] };
   const todo = "If a piece ended inside a character, read all pieces with one UTF-8 decoder, and join them before writing.";
-  return bad("Valid JSON, but a character was lost", todo, placed(recording, fault, document, "half a character"));
+  return bad("Valid JSON, but a character was lost", todo, locate(recording, fault, document, "half a character"));
 }
 
 /** @param {Recording} recording */
 function findJoinedEvents({ isJoined }) {
   const todo = "End each event with a blank line, or readers join them. If only this copy lacks the lines, all is well.";
-  const place = { where: "after event 1", mark: markOf(1, "not separated") };
+  const place = { where: "after event 1", mark: markItem(1, "not separated") };
   return isJoined ? bad("No blank line separates the events", todo, place) : null;
 }
 

@@ -18,7 +18,7 @@ import { describePlace } from "./characters.js";
  * @param {(string | number)[]} [path]
  * @returns {Mark}
  */
-export function markOf(position, label, path = []) {
+export function markItem(position, label, path = []) {
   return { offset: 0, length: 0, path, position, label, track: null };
 }
 
@@ -27,9 +27,9 @@ export function markOf(position, label, path = []) {
  * @param {Recording} recording
  * @param {Pick<Fault, "offset" | "path">} fault
  * @param {Outline} outline
- * @param {string} [label]
+ * @param {string} label
  */
-export function placed(recording, { offset, path }, outline, label = "not JSON") {
+export function locate(recording, { offset, path }, outline, label) {
   const position = Math.min(recording.positionOf(offset), recording.length);
   const length = label === "cut off" ? 0 : label === "violates the schema" ? sizeOf(outline, offset, path) : 1;
   return { where: describePlace(outline.text, offset, path), mark: { offset, length, path, position, label, track: null } };

@@ -171,7 +171,8 @@ class Page {
     this.#tabs.offer(this.#tabsOf(recording), { text: this.#received(recording), calls });
     const isEmpty = this.#tabs.current === "calls" ? recording.answer?.tracks.length === 0 : recording.document?.root === null;
     byId("panes").classList.toggle("never", recording.isEnded && isEmpty);
-    const inTree = mark !== null && mark.track === null && mark.position <= position && recording.kind !== "wire" ? mark : null;
+    const isInTree = mark !== null && mark.track === null && (recording.kind === "snapshots" || mark.offset + mark.length > 0);
+    const inTree = isInTree && mark.position <= position ? mark : null;
     if (this.#tabs.current === "tree") {
       const isStates = recording.kind === "snapshots" || recording.kind === "wire";
       const previous = isStates && position > 1 ? recording.at(position - 1) : null;
