@@ -170,7 +170,8 @@ export class Source {
     for await (const { record, data } of this.#server.events(id, { format: "parts" }, { signal: this.#stop.signal })) {
       items.at(Math.min(record, items.length) - 1)?.parts?.push(data);
     }
-    if (this.#recording !== recording || !items.some(({ parts }) => parts?.some(({ kind }) => kind))) return;
+    const isLeft = this.#recording !== recording || document.body.dataset.view === "start";
+    if (isLeft || !items.some(({ parts }) => parts?.some(({ kind }) => kind))) return;
     const [title] = recording.title.split(":");
     const read = new Recording("events", `${title}: ${formatCount(items.length, "provider event")}`, recording.options);
     await this.#show(read, items, STEP, { how: "end" });
