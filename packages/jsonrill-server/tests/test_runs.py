@@ -308,7 +308,7 @@ async def test_a_slow_reader_reads_the_log_at_its_own_pace() -> None:
     assert seen == fast and "".join(seen) == "".join(pieces)
 
 
-@pytest.mark.parametrize("mode", ["REALTIME", "ALL-TOGETHER"])
+@pytest.mark.parametrize("mode", ["REALTIME", "ALL-TOGETHER", "BATCH"])
 @sync
 async def test_a_large_replay_gives_way_to_other_work(mode: Any) -> None:
     document = json.dumps([{"n": number, "text": "x" * 50} for number in range(40_000)])

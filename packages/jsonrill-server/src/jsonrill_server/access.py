@@ -6,7 +6,6 @@ import hmac
 import logging
 import re
 import time
-from collections.abc import Mapping
 from typing import Any, Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -43,10 +42,9 @@ access = logging.getLogger("jsonrill_server.access")
 class Problem(HTTPException):
     """An error response."""
 
-    def __init__(
-        self, status: int, code: str, message: str, headers: Mapping[str, str] | None = None
-    ) -> None:
-        super().__init__(status, message, headers)
+    def __init__(self, status: int, code: str, message: str, **headers: str) -> None:
+        names = {name.replace("_", "-"): value for name, value in headers.items()}
+        super().__init__(status, message, names)
         self.code = code
 
 
@@ -67,8 +65,8 @@ class Tokens:
             if hmac.compare_digest(candidate.encode(), token.strip().encode()):
                 owner = name
         if owner is None or kind.lower() not in ("", "bearer"):
-            headers = {"www-authenticate": 'Bearer realm="jsonrill"'}
-            raise Problem(401, "TOKEN", "a bearer token is needed", headers)
+            realm = 'Bearer realm="jsonrill"'
+            raise Problem(401, "TOKEN", "a bearer token is needed", www_authenticate=realm)
         return owner
 
 

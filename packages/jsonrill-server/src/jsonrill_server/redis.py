@@ -199,12 +199,10 @@ class RedisStore(Store):
             pings = 0
             while pings < 2:  # two pings without an answer: the server is gone
                 message = await link.get_message(timeout=5.0)
+                pings = pings + 1 if message is None else 0
                 if message is None:
-                    pings += 1
                     await link.ping()
-                    continue
-                pings = 0
-                if message["type"] == "subscribe":
+                elif message["type"] == "subscribe":
                     self.signals.wake_all()  # listeners may have missed changes
                 elif message["type"] == "message":
                     self.signals.wake(message["data"].decode())

@@ -203,9 +203,7 @@ class Stream:
         writer = self.runs.lifecycle.writer(self.name, head, meta, HOLD)
         return writer, Options.stored(meta.options)
 
-    async def append(
-        self, writer: Writer, records: list[Record], after: int | None = None
-    ) -> Writer:
+    async def append(self, writer: Writer, records: list[Record], after: int | None) -> Writer:
         """Append records; return a new writer if another request has become the writer.
 
         With `after` they come after that record, or are there already, or are refused with 409.
@@ -216,8 +214,8 @@ class Stream:
             if after is not None and after != last:
                 if after + len(records) <= last:
                     return writer
-                headers = {"producer-seq": str(last)}
-                raise Problem(409, "SEQUENCE", f"the last record is {last}", headers)
+                message = f"the last record is {last}"
+                raise Problem(409, "SEQUENCE", message, producer_seq=str(last))
             try:
                 await writer.add(data)
                 self.server.metrics.records.inc(len(data))
@@ -231,22 +229,12 @@ class Stream:
 
 
 router = APIRouter()
-
-
 StreamOf = Annotated[Stream, Depends(Stream)]
 OptionsOf = Annotated[StreamOptions | None, Body()]
-
-
 RECORDS: Final = ("application/json", "text/plain", "application/x-ndjson", "text/event-stream")
-RECORDS_BODY: Final[dict[str, Any]] = {
-    "requestBody": {"content": {kind: {"schema": {}} for kind in RECORDS}}
-}
-READER_QUERY: Final = [
-    {"name": name, "in": "query", "schema": schema}
-    for name, schema in (
-        {**CHOICES.json_schema()["properties"], "after": {"type": "string"}}
-    ).items()
-]
+BODY: Final[Any] = {"requestBody": {"content": {kind: {"schema": {}} for kind in RECORDS}}}
+FIELDS: Final = {**CHOICES.json_schema()["properties"], "after": {"type": "string"}}
+QUERY: Final = [{"name": name, "in": "query", "schema": form} for name, form in FIELDS.items()]
 
 
 @router.post("/v1/streams", status_code=201)
@@ -275,7 +263,7 @@ async def delete_stream(stream: StreamOf) -> Response:
     return Response(status_code=204)
 
 
-@router.post("/v1/streams/{id}/events", openapi_extra=RECORDS_BODY)
+@router.post("/v1/streams/{id}/events", openapi_extra=BODY)
 async def append_records(
     request: Request,
     stream: StreamOf,
@@ -287,23 +275,16 @@ async def append_records(
     writer, options = await stream.writer()
     media = media_type(request.headers.get("content-type", ""))
     intake = Intake(media, options.input, settings.record_bytes)
-    batches = _batches(request, intake)
     is_short = content_length is not None and content_length <= settings.record_bytes
-    if producer_seq is not None or is_short:  # all of it or nothing
-        records = [record async for batch in batches for record in batch]
-        writer = await stream.append(writer, records, producer_seq)
-        return Json({"last": writer.head.last})
-    async for batch in batches:
-        writer = await stream.append(writer, batch)
-    return Json({"last": writer.head.last})
-
-
-async def _batches(request: Request, intake: Intake) -> AsyncIterator[list[Record]]:
-    """Yield the records of a body as they arrive; many of them are decoded in a thread."""
+    is_whole = producer_seq is not None or is_short
+    records: list[Record] = []
     async for data in request.stream():
         feed = partial(intake.feed, data, is_last=not data)
-        if batch := feed() if len(data) < SHORT else await asyncio.to_thread(feed):
-            yield batch
+        records += feed() if len(data) < SHORT else await asyncio.to_thread(feed)
+        if not data if is_whole else records:
+            writer = await stream.append(writer, records, producer_seq)
+            records = []
+    return Json({"last": writer.head.last})
 
 
 @router.post("/v1/streams/{id}/close")
@@ -327,16 +308,17 @@ async def cancel_stream(stream: StreamOf) -> Response:
     return await stream.status()
 
 
-@router.get("/v1/streams/{id}/events", openapi_extra={"parameters": READER_QUERY})
+@router.get("/v1/streams/{id}/events", openapi_extra={"parameters": QUERY})
 async def read_events(
     request: Request, stream: StreamOf, last_event_id: Annotated[str | None, Header()] = None
 ) -> Response:
     """Read a stream as server-sent events, after `Last-Event-ID` or `after`; 204 at its end."""
     choices = dict(request.query_params)
     after = choices.pop("after", "")
-    replay, missing = choices.get("format") != "ai-sdk", problem(404, "UNKNOWN", NO_STREAM)
-    after = last_event_id or after
-    return await reply(stream.runs, stream.name, choices, after, replay=replay, missing=missing)
+    replay = choices.get("format") != "ai-sdk"
+    missing = problem(404, "UNKNOWN", NO_STREAM)
+    name, after = stream.name, last_event_id or after
+    return await reply(stream.runs, name, choices, after, replay=replay, missing=missing)
 
 
 @router.get("/v1/streams/{id}/value")

@@ -143,13 +143,15 @@ async def _read_in_thread(items: Iterator[Any], owner: Any) -> AsyncGenerator[An
     In a pool, many waiting sources would leave no thread for others.
     """
     loop = asyncio.get_running_loop()
-    queue: asyncio.Queue[tuple[Any, BaseException | None]] = asyncio.Queue()
+    # Lists of one item; an empty one is the end.
+    queue: asyncio.Queue[list[Any]] = asyncio.Queue()
     slots = threading.Semaphore(_MOST_PENDING)
     is_stopped = threading.Event()
+    errors: list[BaseException] = []
 
-    def put(item: Any, error: BaseException | None = None) -> None:
+    def put(entry: list[Any]) -> None:
         with suppress(RuntimeError):  # the loop is closed
-            loop.call_soon_threadsafe(queue.put_nowait, (item, error))
+            loop.call_soon_threadsafe(queue.put_nowait, entry)
 
     def run() -> None:
         try:
@@ -157,21 +159,19 @@ async def _read_in_thread(items: Iterator[Any], owner: Any) -> AsyncGenerator[An
                 slots.acquire()
                 if is_stopped.is_set():
                     break
-                put(item)
-            put(None, StopAsyncIteration())
+                put([item])
         except BaseException as error:
-            put(None, error)
-        finally:
-            _close_quietly(items)
+            errors.append(error)
+        _close_quietly(items)
+        put([])
 
     threading.Thread(target=copy_context().run, args=(run,), daemon=True).start()
     try:
-        while (entry := await queue.get())[1] is None:
+        while entry := await queue.get():
             slots.release()
             yield entry[0]
-        if not isinstance(entry[1], StopAsyncIteration):
-            # SystemExit would end the event loop.
-            raise entry[1] if isinstance(entry[1], Exception) else RuntimeError(repr(entry[1]))
+        for error in errors:  # SystemExit would end the event loop
+            raise error if isinstance(error, Exception) else RuntimeError(repr(error))
     finally:
         is_stopped.set()
         slots.release()

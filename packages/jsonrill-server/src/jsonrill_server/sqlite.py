@@ -73,7 +73,7 @@ class SqliteStore(Store):
         super().__init__()
         self._path = url.partition("///")[2]
         self._thread = ThreadPoolExecutor(1, "jsonrill-sqlite")
-        self._db: sqlite3.Connection | None = None
+        self._db: Any = None
 
     async def connect(self) -> int:
         self._db = await self._run(lambda: _connect(self._path))
@@ -149,20 +149,15 @@ class SqliteStore(Store):
         return int(number)
 
     async def _execute(self, statement: str, *values: str | float) -> list[tuple[Any, ...]]:
-        return await self._run(lambda: self._open().execute(statement, values).fetchall())
-
-    def _open(self) -> sqlite3.Connection:
-        if self._db is None:
-            raise StoreUnavailable("the SQLite store is not open")
-        return self._db
+        return await self._run(lambda: self._db.execute(statement, values).fetchall())
 
     async def _transaction(
         self, work: Callable[[sqlite3.Connection], T], begin: str = "BEGIN IMMEDIATE"
     ) -> T:
         def transaction() -> T:
-            with self._open() as db:
-                db.execute(begin)
-                return work(db)
+            with self._db:
+                self._db.execute(begin)
+                return work(self._db)
 
         return await self._run(transaction)
 

@@ -42,9 +42,7 @@ class Json(Response):
         return dumps(content).encode()
 
 
-def problem(
-    status: int, code: str, message: str, headers: Mapping[str, str] | None = None
-) -> Response:
+def problem(status: int, code: str, message: str, headers: Any = None) -> Response:
     """Return the response for an error."""
     wait = {"retry-after": "5"} if status in (429, 503) else {}
     return Json({"error": {"code": code, "message": message}}, status, {**wait, **(headers or {})})
