@@ -1,4 +1,4 @@
-"""Write the constants that JavaScript shares with Python, where Python has them.
+"""Generate the JavaScript constants that Python defines.
 
 python tools/tables.py          writes the files
 python tools/tables.py --check  exits 1 if a file is not what it would write

@@ -36,7 +36,7 @@ def test_the_iterative_writer_writes_what_the_standard_library_does() -> None:
     assert write(value, json.dumps) == fast == dumps(value)
 
 
-def test_keys_that_are_no_strings_become_strings_in_either_writer() -> None:
+def test_keys_that_are_not_strings_become_strings() -> None:
     value: dict[Any, Any] = {0: "a", True: "b", None: "c", 2.5: "d"}
     assert dumps(value | {"e": Decimal(1)}) == dumps(value)[:-1] + ',"e":1}'
 

@@ -64,8 +64,8 @@ def test_wrong_programs_are_refused() -> None:
 
 
 @cache
-def said_by_pyright() -> list[tuple[str, int, str, str]]:
-    """Return pyright's messages of one run, in the form of `said`."""
+def pyright_messages() -> list[tuple[str, int, str, str]]:
+    """Return pyright's messages of one run, as (file, line, kind, message)."""
     folder = installed(PROGRAMS, "pyright")
     settings = {
         "include": [os.path.relpath(PROGRAMS, folder)],
@@ -93,7 +93,7 @@ def said_by_pyright() -> list[tuple[str, int, str, str]]:
 
 @hard
 def test_pyright_reveals_the_same_types() -> None:
-    lines = [item for item in said_by_pyright() if item[0] == "accepted.py"]
+    lines = [item for item in pyright_messages() if item[0] == "accepted.py"]
     assert [item for item in lines if item[2] == "error"] == []
     # It writes the name of a path's type instead of the type, and Unknown for some Any.
     shown = {line: text.split(' is "')[1].rstrip('"') for _, line, kind, text in lines}
@@ -107,6 +107,8 @@ def test_pyright_reveals_the_same_types() -> None:
 @hard
 def test_pyright_refuses_the_same_programs() -> None:
     lines = {
-        line for file, line, kind, _ in said_by_pyright() if (file, kind) == ("refused.py", "error")
+        line
+        for file, line, kind, _ in pyright_messages()
+        if (file, kind) == ("refused.py", "error")
     }
     assert lines == set(expected(PROGRAMS / "refused.py"))

@@ -173,7 +173,7 @@ def run(snapshots: list[Any], *, flows: bool, as_text: bool, **options: Any) -> 
         reader.feed(chunks[-1])
         assert not reader.started or is_prefix(reader.live, snapshot)
         opened = lookup(snapshot, chunker.open_path or ())[1]
-        # What comes beside a number waits while that gets digits.
+        # Values next to a growing number wait.
         if flows and at >= 2 and not isinstance(opened, (int, float)):
             assert not held_for_long(snapshots[at - 2 : at + 1], reader.live, chunker.held)
     chunks.append(chunker.flush())
@@ -271,7 +271,7 @@ def test_p5_no_wrong_text_and_no_trace_of_a_refused_snapshot(
     try:
         text = "".join(chunks) + chunker.flush()
     except RevisionError as error:
-        # Something written is missing in the last snapshot: the text has it still.
+        # A written value is missing in the last snapshot: the text still has it.
         assert lookup(json.loads("".join(chunks) + chunker.flush()), error.path)[0]
     else:
         assert json.loads(text) == accepted[-1]

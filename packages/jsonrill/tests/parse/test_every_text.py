@@ -1,4 +1,4 @@
-"""Every text up to a small length: verdict, place and value as `json.loads`, in every cutting."""
+"""Every short text is read or refused as `json.loads` does, however it is cut."""
 
 from __future__ import annotations
 

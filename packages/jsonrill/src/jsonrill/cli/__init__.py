@@ -1,4 +1,4 @@
-"""The command line: filters from files or standard input to standard output, one JSON a line.
+"""The command line: filters from files or standard input to one JSON value per line.
 
 commands.py  the commands
 options.py   the flags that several commands share
