@@ -61,7 +61,7 @@ Provider = str | Callable[[dict[str, Any]], Sequence[Any]]
 
 
 class SourceOptions(TypedDict, total=False):
-    """The options that select what is read from a source.
+    """The options that select which part of a source is read.
 
     `tool`: the arguments of this tool's calls (True: of any), each of them a document. `choice`:
     which of several answers. `provider`: whose events these are, or a function that reads them.

@@ -268,7 +268,7 @@ class Recorder(ValueBuilder):
         return None if self._hidden_from == NOTHING_HIDDEN else self._hidden_from - self.base
 
     def inspect(self, look: Callable[[Any, Path | None], None]) -> None:
-        """Call `look` with the whole value and the path of what is being read.
+        """Call `look` with the value, hidden parts included, and the path of its open value.
 
         If it raises, the hidden value stays in the entity.
         """

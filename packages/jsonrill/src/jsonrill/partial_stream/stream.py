@@ -97,13 +97,13 @@ class Entity:
 
 
 class PartialStream:
-    """Text in, updates out. Nothing is raised for bad data: an ERROR is an update.
+    """Text in, updates out. Bad data never raises: an ERROR is an update.
 
-    `mode` says what arrives (or a mapping says it for each declared name), `entity` which parts of
-    a document are entities, `schema` what one of them must look like, `send` whether updates carry
-    their data, what is new in it, or both, and `only_complete` what of an entity is shown only
-    when it is complete. After the end, or an ERROR of the stream, `ended` is true and nothing more
-    comes. A violation of the schema ends its entity, and the stream if that is the root.
+    `entity` declares which parts of a document are entities, and `schema` describes one of them.
+    `mode` decides when updates are sent, for all entities or by name; `send`, whether they carry
+    the data, the changes or both. The values at `only_complete` appear when they are complete.
+    After the end, or an ERROR of the stream, `ended` is true and no more updates come. A violation
+    of the schema ends its entity, and the stream if the entity is the root.
     """
 
     __slots__ = ("_batch_index", "_counts", "_data", "_delta", "_entities", "_entity", "_finder",

@@ -1,4 +1,4 @@
-"""The options of the public functions that select what is read from a source."""
+"""The options that select which part of a source is read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NEXT_DOCUMENT: Final = object()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerOptions:
-    """What to read of a source: its text, a provider's answer, or the arguments of its calls.
+    """Which part of a source to read: its text, an answer, or the arguments of calls.
 
     `is_first_call`: only the first call is read. `reads_events`: plain text holds events, and an
     answer may have no text.
