@@ -13,6 +13,7 @@ cdef class ValueBuilder(Sink):
     cdef object _copy
     cdef Frame _frame
     cdef str _text
+    cdef tuple _string_path
     @cython.locals(value=dict, frame=Frame)
     cpdef start_object(self, Py_ssize_t offset)
     @cython.locals(value=list, frame=Frame)

@@ -17,8 +17,8 @@ class ValueBuilder(Sink):
     The machine's frames hold the open containers. Strings appear with their opening quote.
     """
 
-    __slots__ = ("_copy", "_frame", "_hidden_from", "_is_stale", "_text", "base", "changed",
-                 "done", "in_string", "root", "started")  # fmt: skip
+    __slots__ = ("_copy", "_frame", "_hidden_from", "_is_stale", "_string_path", "_text", "base",
+                 "changed", "done", "in_string", "root", "started")  # fmt: skip
 
     def __init__(self, base: int = 0) -> None:
         self.base = base
@@ -28,9 +28,10 @@ class ValueBuilder(Sink):
         self.changed = False
         # The frame of the open container, None outside the root.
         self._frame: Frame | None = None
-        # Whether the last value is an open string, and its text.
+        # Whether the last value is an open string, its text, and its path once that was needed.
         self.in_string = False
         self._text = ""
+        self._string_path: Any = None
         # The last copy that `value` made, until something changes.
         self._copy: Any = None
         self._is_stale = True
@@ -56,6 +57,7 @@ class ValueBuilder(Sink):
     def start_string(self, offset: int) -> None:
         self.in_string = True
         self._text = ""
+        self._string_path = None
         self._put("")
 
     def text(self, run: str) -> None:
@@ -141,9 +143,12 @@ class ValueBuilder(Sink):
     def path_of_open(self) -> Path | None:
         """Return `open_path`; subclasses override this."""
         end = len(self.frames)
-        if self._frame is None:
-            return () if self.in_string else None
-        return path_of(self.frames, self.base, end if self.in_string else end - 1)
+        if self.in_string:
+            path: Path | None = self._string_path
+            if path is None:
+                path = self._string_path = path_of(self.frames, self.base, end)
+            return path
+        return None if self._frame is None else path_of(self.frames, self.base, end - 1)
 
 
 class GrowingValue:

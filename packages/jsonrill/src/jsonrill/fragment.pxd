@@ -11,7 +11,6 @@ cdef class Fragment:
 
 cdef class FragmentBuilder(ValueBuilder):
     cdef public list fragments
-    cdef tuple _string_path
     cdef Py_ssize_t _offset
     cdef _note(self, str kind, tuple path, text, value, Py_ssize_t offset)
     cdef tuple _container(self)

@@ -201,13 +201,12 @@ def _as_double(value: float) -> float:
 class FragmentBuilder(ValueBuilder):
     """Build the value and record its fragments."""
 
-    __slots__ = ("_offset", "_string_path", "fragments")
+    __slots__ = ("_offset", "fragments")
 
     def __init__(self) -> None:
         super().__init__()
         self.fragments: list[Fragment] = []
         # The path and offset of the open string.
-        self._string_path: Path = ()
         self._offset = 0
 
     def _note(self, kind: Kind, path: Path, text: str | None, value: Any, offset: int) -> None:

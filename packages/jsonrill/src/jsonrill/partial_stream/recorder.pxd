@@ -11,7 +11,7 @@ cdef class Recorder(ValueBuilder):
     cdef bint _may_be_equal, _strings
     cdef object _last, _on_end, _provisional, _under
     cdef str _pointer
-    cdef tuple _only_complete, _string_path
+    cdef tuple _only_complete
     @cython.final
     cdef tuple _path_of_string(self)
     cdef list _completed, _operations, _open_set, _draft

@@ -48,8 +48,8 @@ class Recorder(ValueBuilder):
 
     __slots__ = ("_completed", "_depth", "_draft", "_may_be_equal", "_last", "_on_end",
                  "_only_complete", "_open_depth", "_open_set", "_operations", "_pointer",
-                 "_provisional", "_string_path", "_strings", "_under", "is_dirty", "is_sent",
-                 "awaits_value")  # fmt: skip
+                 "_provisional", "_strings", "_under", "awaits_value", "is_dirty",
+                 "is_sent")  # fmt: skip
 
     def __init__(
         self,
@@ -69,7 +69,6 @@ class Recorder(ValueBuilder):
         self._operations: list[Operation] = []
         self._completed: list[tuple[Path, Any]] = []
         # The path of the open string and the pointer to it, once they were needed.
-        self._string_path: Path | None = None
         self._pointer: str | None = None
         # The `set` of the open value that began since then, and how many containers are around it.
         self._open_set: Operation | None = None
@@ -322,9 +321,10 @@ class Recorder(ValueBuilder):
         return ValueBuilder.path_of_open(self)
 
     def _path_of_string(self) -> Path:
-        if self._string_path is None:
-            self._string_path = self.next_path()
-        return self._string_path
+        path: Path | None = self._string_path
+        if path is None:
+            path = self._string_path = self.next_path()
+        return path
 
     def has_news(self) -> bool:
         """Return whether something has changed since the last update."""
