@@ -71,9 +71,10 @@ class Schema:
             return list(value.items())
         if not isinstance(plain, dict):
             return []
-        names = self.node.choose(plain, None).field_names(plain).values()
+        node = self.node.choose(plain, None)
+        names = map(node.field_of, plain)
         present = dict.fromkeys([*names, *sorted(getattr(value, "model_fields_set", ()))])
-        return [(name, getattr(value, name)) for name in present if hasattr(value, name)]
+        return [(name, getattr(value, name)) for name in present if name and hasattr(value, name)]
 
     def zero(self, path: Path) -> Any:
         """Return the zero of the value at this path: "" 0 false [] {} null, or `ABSENT`."""

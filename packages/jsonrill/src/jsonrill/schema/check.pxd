@@ -1,23 +1,36 @@
 # Types for the compiler; the code is in check.py.
 cimport cython
+from ..parse.machine cimport Frame as MachineFrame, Tokens
+
+cdef class Node:
+    cdef public object kinds, listed, text_rule, texts
+    cdef public bint is_hidden, is_late, is_quiet, shows_children, shows_text
 
 cdef class Frame:
-    cdef readonly object below, container, node, path, shown, step
+    cdef readonly object container, path, shown, step
+    cdef readonly Node below, node
     cdef readonly bint is_quiet
-    cdef object _outer
+    cdef Node _outer
+    cdef object _name
     cdef Py_ssize_t _finished, _size
     cpdef look(self, step, Frame inner=*)
     cpdef show(self, inner)
     cdef _new_steps(self, step)
     cdef _finish(self, step, value, Frame inner)
+    cpdef open_child(self)
     cpdef child(self, step)
 
 cdef class Check:
     cdef public bint changed
     cdef list _frames
-    cdef object _node, _shown
-    @cython.locals(frames=list, frame=Frame, inner=Frame, level=Py_ssize_t, new=list, outer=Frame)
-    cpdef look(self, value, open_path)
+    cdef Node _leaf, _node
+    cdef str _text
+    cdef tuple _path
+    @cython.locals(frames=list, frame=Frame, inner=Frame, level=Py_ssize_t, depth=Py_ssize_t,
+                   new=list, node=Node)
+    cpdef look(self, value, tuple open_path)
+    @cython.locals(frame=MachineFrame, outer=Frame, node=Node, depth=Py_ssize_t)
+    cpdef begin_at(self, Tokens machine, Py_ssize_t base=*)
     @cython.locals(frame=Frame)
     cpdef partial(self, depth=*)
 

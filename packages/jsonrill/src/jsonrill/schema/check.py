@@ -21,8 +21,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Set
-from itertools import accumulate, islice, takewhile
-from operator import getitem
+from itertools import islice, takewhile
 from os.path import commonprefix
 from typing import Any, Final
 
@@ -59,17 +58,19 @@ class Node:
     `kinds` are the kinds that may be valid, `listed` the allowed values of an enum, and `texts` the
     strings that are allowed if only some are, sorted. If a node `is_quiet`, code of the user sees
     the value first: neither the value nor what is inside of it is refused before its end. If it
-    `is_late`, only what is inside is not refused early.
+    `is_late`, only what is inside is not refused early. If it `is_hidden`, the value is shown when
+    it is complete.
     """
 
-    def __init__(
-        self, kinds: Set[str] = EVERY, texts: list[str] | None = None, text_rule: str = "enum"
-    ) -> None:
+    def __init__(self, kinds: Set[str] = EVERY, is_hidden: bool = False) -> None:
         self.kinds = kinds
-        self.texts = texts
-        self.text_rule = text_rule
+        self.texts: list[str] | None = None
+        self.text_rule = "enum"
         self.listed: list[Any] = []
         self.is_quiet = self.is_late = False
+        self.is_hidden = is_hidden
+        # Whether an open string is shown, and the children of a container as they are.
+        self.shows_text = self.shows_children = not is_hidden
 
     def allows(self, kind: str) -> bool:
         """Return whether a value of this kind may be valid."""
@@ -110,7 +111,7 @@ class Node:
 
     def child(self, step: str | int) -> Node:
         """Return the node of a member or element; raise `Refused` for a forbidden key."""
-        return ANY
+        return self
 
     def judge(self, value: Any, name: str = "") -> Any:
         """Let the validator refuse a complete value, which a message calls `name`, or return it."""
@@ -124,40 +125,28 @@ class Node:
         refused = self.refuse_start(value)
         if refused is not None:
             raise refused
-        return value
+        return ABSENT if self.is_hidden else value
 
     def close(self, value: Any) -> Any:
         """Return what a complete value becomes that is not part of another one."""
         return self.finish(value)
 
+    def field_of(self, step: Any) -> Any:
+        """Return the name under which a child is shown; None if it is not."""
+        return step
+
     def show(self, value: Any) -> Any:
         """Return what is shown of an open string or of the children of a container, or `ABSENT`."""
-        return value
-
-    def field_names(self, keys: Iterable[str]) -> dict[str, str]:
-        """Return the name of the field for each of these keys that has one."""
-        return {key: key for key in keys}
+        return ABSENT if self.is_hidden else value
 
     def zero(self) -> Any:
         """Return the zero value of the type, for a field that has not come; None if it has none."""
         return ZEROS[min(self.kinds)] if len(self.kinds) == 1 else None
 
 
-class Unknown(Node):
-    """A value about which nothing is known until the container around it is complete."""
-
-    def child(self, step: str | int) -> Node:
-        return UNKNOWN
-
-    def finish(self, value: Any, made: list[Any] | None = None) -> Any:
-        return ABSENT
-
-    def show(self, value: Any) -> Any:
-        return ABSENT
-
-
 ANY: Final = Node()
-UNKNOWN: Final = Unknown()
+# Of this value nothing is known until the container around it is complete.
+UNKNOWN: Final = Node(is_hidden=True)
 
 
 def first_refusal(node: Node, value: Any, refused: Refused) -> Refused:
@@ -187,35 +176,38 @@ def first_refusal(node: Node, value: Any, refused: Refused) -> Refused:
 class Frame:
     """An open container: its node, and what its complete children have become."""
 
-    def __init__(self, node: Node, container: Any, path: Path, around: Frame | None) -> None:
+    def __init__(self, node: Node, container: Any, path: Path, is_quiet: bool) -> None:
         self.container = container
         self.path = path
         # For a union, the outer node is the union, and `node` the one type that is still possible.
         self._outer = self.node = node
         # Whether nothing inside is refused.
-        self.is_quiet: bool = node.is_late or (around is not None and around.is_quiet)
+        self.is_quiet: bool = is_quiet or node.is_late
         # How many children are finished, and what those that are shown have become.
         self._finished = 0
         self.shown: Any = type(container)()
-        # At the last look: where the open child was, its node, and how many children there were.
+        # At the last look: where the open child was, the name it is shown under, its node, and how
+        # many children there were.
         self.step: str | int | None = None
+        self._name: str | int | None = None
         self.below: Node | None = None
         self._size = -1
 
-    def look(self, step: str | int | None, inner: Frame | None = None) -> list[Any]:
+    def look(self, step: str | int | None, inner: Frame | None = None) -> list[Any] | None:
         """Finish the children that are complete now, and return them; `step` is the open one.
 
         `inner` is the frame of the child that was open at the last look.
         """
         container = self.container
         if step is not None and step == self.step and len(container) == self._size:
-            return []
+            return None
         self.step, self._size = step, len(container)
         node = self._outer.choose(container, step)
         if node is not self.node:
             self.node, self.is_quiet = node, self.is_quiet or node.is_late
             self.shown, self._finished = type(container)(), 0
         new = [self._finish(key, container[key], inner) for key in self._new_steps(step)]
+        self._name = None if step is None else self.node.field_of(step)
         self.below = None if step is None else self.child(step)
         return new
 
@@ -224,9 +216,10 @@ class Frame:
         container, finished = self.container, self._finished
         if type(container) is list:
             return range(finished, len(container) - (step is not None))
-        self.shown.pop(step, None)  # a key that comes again counts when the object is complete
-        last = list(islice(reversed(container), len(container) - finished))
-        return (key for key in reversed(last) if key != step)
+        # A key that comes again counts when the object is complete.
+        self.shown.pop(self.node.field_of(step), None)
+        last = islice(reversed(container), len(container) - finished)
+        return [key for key in last if key != step][::-1]
 
     def _finish(self, step: str | int, value: Any, inner: Frame | None) -> Any:
         made = None
@@ -241,8 +234,12 @@ class Frame:
             if not self.is_quiet:
                 raise first_refusal(node, value, refused).below((*self.path, step)) from None
         self._finished += 1
-        put(self.shown, step, result)
+        put(self.shown, self.node.field_of(step), result)
         return result
+
+    def open_child(self) -> Any:
+        """Return the child that was open at the last look."""
+        return self.container[self.step]
 
     def child(self, step: str | int) -> Node:
         """Return the node of a child; raise `Refused` for a forbidden key."""
@@ -255,7 +252,8 @@ class Frame:
 
     def show(self, inner: Any) -> Any:
         """Return what the container is shown as, with `inner` for the open child."""
-        return self.node.show(put(self.shown.copy(), self.step, inner))
+        children = put(self.shown.copy(), self._name, inner)
+        return children if self.node.shows_children else self.node.show(children)
 
 
 def put(children: Any, step: Any, child: Any) -> Any:
@@ -277,8 +275,10 @@ class Check:
     def __init__(self, node: Node) -> None:
         self._node = node
         self._frames: list[Frame] = []
-        # What the open string is shown as.
-        self._shown: Any = ABSENT
+        # The open string, if it is shown, its path and its node.
+        self._text: str | None = None
+        self._path: Path = ()
+        self._leaf: Node = node
         # True if `partial` may differ from the last one; the caller clears it.
         self.changed = False
 
@@ -290,34 +290,43 @@ class Check:
         if open_path is None:
             return
         frames, node = self._frames, self._node
-        shown, self._shown = self._shown, ABSENT
-        level = 0
-        new: list[Any] = []
+        text, self._text = self._text, None
+        if text is not None and open_path is self._path and self._leaf.texts is None:
+            # Nothing but the open string has grown.
+            self._text = frames[-1].open_child() if frames else value
+            self.changed = self.changed or self._text != text
+            return
+        self._path = open_path
+        level, depth = 0, len(open_path)
+        new: list[Any] | None = None
         while isinstance(value, (dict, list)):
-            if level >= len(frames) or frames[level].container is not value:
+            frame = frames[level] if level < len(frames) else None
+            if frame is None or frame.container is not value:
                 self._begin(node, value, open_path[:level])
-                outer = frames[level - 1] if level else None
-                frames[level:] = [Frame(node, value, open_path[:level], outer)]
+                is_quiet = level > 0 and frames[level - 1].is_quiet
+                frame = Frame(node, value, open_path[:level], is_quiet)
+                frames[level:] = [frame]
                 self.changed = True
-            frame = frames[level]
-            inner = frames[level + 1] if level + 1 < len(frames) else None
-            step: Any = open_path[level] if level < len(open_path) else None
-            new = frame.look(step, inner)
             level += 1
+            inner = frames[level] if level < len(frames) else None
+            step: Any = open_path[level - 1] if level <= depth else None
+            new = frame.look(step, inner)
             # The end of a string that was shown changes nothing.
-            if new and (len(new) > 1 or type(new[0]) is not str or new[0] != shown):
+            if new and (len(new) > 1 or type(new[0]) is not str or new[0] != text):
                 self.changed = True
             if step is None or frame.below is None:
                 break
             node, value = frame.below, value[step]
-        del frames[level:]
+        if level < len(frames):
+            del frames[level:]
         if type(value) is str:
             if node.texts is not None or "string" not in node.kinds:
                 self._begin(node, value, open_path[:level])
-            if "string" in node.kinds:
-                self._shown = node.show(value)
-            if self._shown is not ABSENT and (new or self._shown != shown):
-                self.changed = True
+            self._leaf = node.choose(value, None)
+            if self._leaf.shows_text:
+                self._text = value
+                if new or value != text:
+                    self.changed = True
 
     def _begin(self, node: Node, value: Any, path: Path, kind: str = "") -> None:
         """Refuse what the first characters of the value at `path` prove to be invalid."""
@@ -357,7 +366,8 @@ class Check:
 
         With a `depth`, what is open inside that many containers is left out.
         """
-        inner = self._shown if depth is None else ABSENT
+        has_text = depth is None and self._text is not None
+        inner = self._leaf.show(self._text) if has_text else ABSENT
         for frame in reversed(self._frames[:depth]):
             inner = frame.show(inner)
         return inner
@@ -367,8 +377,7 @@ class Check:
         frame = self._frames[0] if self._frames else None
         if frame is None or type(frame.shown) is not dict or frame.show(ABSENT) is ABSENT:
             return []
-        names = frame.node.field_names(frame.shown)
-        return [(name, frame.shown[key]) for key, name in names.items()]
+        return [*frame.shown.items()]
 
     def before(self, value: Any, path: Path) -> tuple[Any, Any]:
         """Return what was good before the refused part at `path`: plain, and as a partial value.
@@ -392,15 +401,14 @@ class Check:
 
 def cut_before(value: Any, path: Path) -> Any:
     """Return the part of a container that comes before `path`, in the order of the text."""
-    if not path:
-        return value
-    steps: list[Any] = [*path]
-    containers: list[Any] = [*accumulate(steps[:-1], getitem, initial=value)]
-    good: Any = ABSENT
-    for container, step in zip(reversed(containers), reversed(steps), strict=True):
-        if type(container) is list:
-            before: Any = container[:step]
+    good = part = value if not path else type(value)()
+    for depth, step in enumerate(path, 1):
+        if type(part) is list:
+            part.extend(value[:step])
         else:
-            before = {key: container[key] for key in takewhile(step.__ne__, container)}
-        good = put(before, step, good)
+            part.update((key, value[key]) for key in takewhile(step.__ne__, value))
+        if depth < len(path):
+            value, outer = value[step], part
+            part = type(value)()
+            put(outer, step, part)
     return good

@@ -62,13 +62,14 @@ class SchemaDocument:
     def _read(self, read: Callable[[Any], None], data: Any) -> bool:
         self.changed = False
         try:
-            read(data)
+            try:
+                read(data)
+            finally:
+                # In smaller pieces the value would have been checked before an error of the text.
+                self._look()
         except (InvalidJSON, LimitExceeded) as error:
-            # In smaller pieces the value would have been checked before the error came.
-            self._look()
             error.value = self.value
             raise
-        self._look()
         return self.changed
 
     def _look(self) -> None:
@@ -89,9 +90,7 @@ class SchemaDocument:
             self._value = check.before(builder.root, refused.path)[1]
             error.value = self.value
             raise error from None
-        is_typed = self.schema.is_typed
-        is_changed = check.changed if is_typed else builder.changed
-        builder.changed = check.changed = False
-        if is_changed:
-            self._value = check.partial() if is_typed else builder.value
+        if check.changed:
+            check.changed = False
+            self._value = check.partial()
             self.changed = self._value is not ABSENT

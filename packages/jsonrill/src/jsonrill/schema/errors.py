@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from codecs import getincrementaldecoder
-from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from importlib import import_module
 from itertools import islice
@@ -77,10 +76,10 @@ class SourceText:
 
     def __init__(self, prefix: str = "") -> None:
         self._decode = getincrementaldecoder("utf-8-sig")("replace").decode
-        self._pieces = deque([prefix])
-        # The offset, line and column of the first kept character, and the offset of the value.
-        self._base = self._start = -len(prefix)
-        self._line, self._column = 1, self._base + 1
+        self._pieces = [prefix]
+        # The offset, line and column of the first kept character.
+        self._start = -len(prefix)
+        self._line, self._column = 1, self._start + 1
         self.end = 0
 
     def add(self, data: str | bytes) -> None:
@@ -90,12 +89,12 @@ class SourceText:
         self.end += len(text)
 
     def begin(self, offset: int) -> None:
-        """Forget the pieces before `offset`, where the next value begins."""
-        self._start = offset
-        while self._pieces and self._base + len(self._pieces[0]) <= offset:
-            piece = self._pieces.popleft()
-            self._line, self._column = self._place(piece, len(piece))
-            self._base += len(piece)
+        """Forget the text before `offset`, where the next value begins."""
+        if offset > self._start:
+            text = "".join(self._pieces)
+            begin = offset - self._start
+            self._line, self._column = self._place(text, begin)
+            self._start, self._pieces = offset, [text[begin:]]
 
     def _place(self, text: str, end: int) -> tuple[int, int]:
         """Return line and column of the character at `end` of the kept text."""
@@ -108,11 +107,9 @@ class SourceText:
     ) -> InvalidSchema:
         """Return the error of the value at `path`, which begins last in this text."""
         text = "".join(self._pieces)
-        start = self._start - self._base
         # Inside a container, because repair reads a text differently at the root.
-        inside = {**options, "prefix": "[" if path else ""}
-        end = start + offset_of(text[start:], refused, inside)
-        error = violation(refused, path, self._base + end)
+        end = offset_of(text, refused, {**options, "prefix": "[" if path else ""})
+        error = violation(refused, path, self._start + end)
         error.line, error.column = self._place(text, end)
         return error
 

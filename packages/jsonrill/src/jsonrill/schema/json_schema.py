@@ -97,8 +97,8 @@ class JsonNode(Node):
         self._part: dict[str, Any] = part
         # What the part refers to is required, too.
         target = schemas.node(part["$ref"][1:]) if isinstance(part.get("$ref"), str) else ANY
-        Node.__init__(self, target.kinds, target.texts, target.text_rule)
-        self._target = target
+        Node.__init__(self, target.kinds)
+        self._target, self.texts, self.text_rule = target, target.texts, target.text_rule
         if "const" in part or "enum" in part:
             self.text_rule = "const" if "const" in part else "enum"
             self.listed = [part["const"]] if "const" in part else part["enum"]

@@ -11,11 +11,11 @@ Making one runs no code of the class: no `__init__`, no validator, no `__init_su
 from __future__ import annotations
 
 from abc import ABCMeta
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Set
 from copy import deepcopy
 from decimal import Decimal
 from enum import Enum
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Final, cast
 
 from ..jsontext import dumps
@@ -41,12 +41,10 @@ _PYTHON: Final[dict[str, type]] = {
     "decimal": Decimal,
     **{it.__name__: it for it in (str, int, float, bool, bytes, list, set, frozenset, dict)},
 }
-# Keys of core schemas that add no rule to a type.
+# Keys of core schemas that lead to the parts of a container, and keys that add no rule to a type.
+_PARTS: Final = ("items_schema", "keys_schema", "values_schema")
 _NO_RULES: Final = frozenset(
-    (
-        *("type", "ref", "metadata", "serialization", "strict", "fail_fast"),
-        *("items_schema", "keys_schema", "values_schema"),
-    )
+    ("type", "ref", "metadata", "serialization", "strict", "fail_fast", *_PARTS)
 )
 _CHANGES_TEXT: Final = ("strip_whitespace", "to_lower", "to_upper")
 _BEFORE: Final = frozenset(("function-before", "function-wrap"))
@@ -77,8 +75,8 @@ class Types:
     def __init__(self, core: Core, zeros: bool) -> None:
         self.zeros = zeros
         self._definitions: dict[str, Core] = {}
-        # By identity, with what each was made of, so that identities stay unique.
-        self._nodes: dict[tuple[int, int], tuple[Node, Core, Core]] = {}
+        # By the identities of a core schema and its configuration, which `root` keeps alive.
+        self._nodes: dict[tuple[int, int], Node] = {}
         while core["type"] == "definitions":
             self._definitions.update((part["ref"], part) for part in core["definitions"])
             core = core["schema"]
@@ -91,8 +89,8 @@ class Types:
         core = self.same(core)
         key = (id(core), id(config))
         if key not in self._nodes:
-            self._nodes[key] = (self._make(core, config), core, config)
-        return self._nodes[key][0]
+            self._nodes[key] = self._make(core, config)
+        return self._nodes[key]
 
     def _make(self, core: Core, config: Core) -> Node:
         if core["type"] == "any":
@@ -134,9 +132,10 @@ class TypedNode(Node):
     def __init__(self, types: Types, layers: list[Core], config: Core) -> None:
         Node.__init__(self)
         self._types, self._core, self.inner = types, layers[0], layers[-1]
-        # The classes of partial instances: of the model or dataclass, of a root model around it.
-        self.partial: Any = None
-        self.partial_root: Any = None
+        # The functions that make partial instances: of the model or dataclass, of a root model
+        # around it.
+        self.make: Callable[[Any], Any] | None = None
+        self.make_root: Callable[[Any], Any] | None = None
         # Whether functions of the user see the value.
         self.has_code = False
         self.config = config
@@ -145,9 +144,9 @@ class TypedNode(Node):
             if layer["type"] in _FUNCTIONS:
                 self.has_code = True
             elif layer.get("root_model"):
-                self.partial_root = partial_class(layer["cls"])
+                self.make_root = instance_maker(layer["cls"], is_root=True)
             elif layer["type"] in _CLASSES:
-                self.partial = partial_class(layer["cls"])
+                self.make = instance_maker(layer["cls"])
             if layer["type"] in _BEFORE or layer.get("custom_init"):
                 self.is_quiet = self.is_late = True
         name = self.inner["type"]
@@ -155,8 +154,9 @@ class TypedNode(Node):
         if self.kinds == {"string"} and self.config.get("coerce_numbers_to_str"):
             self.kinds = {"string", "number"}
         changes = [self.inner.get(rule, self.config.get(f"str_{rule}")) for rule in _CHANGES_TEXT]
-        # True if the value is shown when it is complete.
-        self.is_hidden = name != "str" or self.has_code or any(changes)
+        self.shows_text = name == "str" and not self.has_code and not any(changes)
+        self.is_hidden = not self.shows_text
+        self.shows_children = False
         has_rules = any(key.startswith(("str_", "allow_inf")) for key in self.config)
         is_plain = len(layers) == 1 and not has_rules and _NO_RULES.issuperset(self.inner)
         # The Python type of values that pydantic neither changes nor refuses.
@@ -207,11 +207,7 @@ class TypedNode(Node):
     def show(self, value: Any) -> Any:
         if self.is_hidden:
             return ABSENT
-        return value if self.partial_root is None else self.as_root(value)
-
-    def as_root(self, shown: Any) -> Any:
-        """Return a partial instance of the root model around this type."""
-        return partial_instance(self.partial_root, {"root": shown}, {"root"}, {})
+        return value if self.make_root is None else self.make_root(value)
 
     def zero(self) -> Any:
         return _PYTHON.get(self.inner["type"], type(None))()
@@ -229,10 +225,9 @@ class Listed(TypedNode):
         # Before 2.11, pydantic takes every value for an enum's None.
         simple = (str, int, bool, type(None)) if is_literal else (str, int, bool)
         is_simple = all(type(value) in simple for value in self.listed)
-        is_number = inner.get("sub_type") in ("int", "float")
         # Code of the enum may find a member for any value.
         has_code = not is_literal and inner["cls"]._missing_.__qualname__ != "Enum._missing_"
-        if not is_simple or has_code or is_number:
+        if not is_simple or has_code or inner.get("sub_type") in ("int", "float"):
             return
         self.kinds = {kind_of(value) for value in self.listed}
         if "number" in self.kinds or "boolean" in self.kinds:
@@ -254,6 +249,7 @@ class Container(TypedNode):
         keys = self.part(inner.get("keys_schema"))
         has_text_keys = keys is ANY or getattr(keys, "unchanged", None) is str
         self.is_hidden = self.has_code or name not in ("list", "dict") or not has_text_keys
+        self.shows_children = not self.is_hidden and self.make_root is None
         self._parts: Any = inner.get("values_schema" if name == "dict" else "items_schema")
 
     def child(self, step: Any) -> Node:
@@ -278,30 +274,33 @@ class Fields(TypedNode):
         TypedNode.__init__(self, types, layers, config)
         inner = self.inner
         # A TypedDict is shown as a dict with the keys that have come.
-        self.is_hidden = self.partial is None and self.has_code
+        self.is_hidden = self.make is None and self.has_code
         fields = inner["fields"]
-        is_list = isinstance(fields, list)  # of a dataclass
-        self._fields: dict[str, Core] = {f["name"]: f for f in fields} if is_list else fields
+        if isinstance(fields, list):  # of a dataclass
+            fields = {field["name"]: field for field in fields}
+        self._fields: dict[str, Core] = {name: field["schema"] for name, field in fields.items()}
         extra = inner.get("extra_behavior") or self.config.get("extra_fields_behavior")
         self._is_closed = extra == "forbid"
         self._extra = self.part(inner.get("extras_schema")) if extra == "allow" else UNKNOWN
+        # What fields are before they come, and the names of those that may not be None then.
+        self._nothing = dict.fromkeys(self._fields)
+        cores = self._fields.items()
+        self._given = [name for name, core in cores if types.zeros or core["type"] == "default"]
         # The field of each key. Of keys that may not count in the end, as a second alias, only
         # pydantic knows what they are for.
         self._names: dict[Any, Any] = {}
-        for name, field in self._fields.items():
+        for name, field in fields.items():
             for rank, path in enumerate(_paths(name, field, self.config)):
                 is_sure = rank == 0 and len(path) == 1 and path[0] not in self._names
                 self._names[path[0]] = name if is_sure and field.get("init", True) else None
-        # True if the keys are the names of the fields.
-        self._is_direct = extra != "allow" and all(it == self._names[it] for it in self._names)
 
     def child(self, step: str | int) -> Node:
         name = self._names.get(step)
         if name is not None:
-            return self.part(self._fields[name]["schema"])
+            return self.part(self._fields[name])
         if self._is_closed and step not in self._names:
             raise forbid_key("extra_forbidden", str(step), [*self._names])
-        return UNKNOWN if step in self._names else self._extra
+        return UNKNOWN if step in self._names or step in self._fields else self._extra
 
     def may_be(self, container: Any, step: str | int | None) -> bool:
         """Return False if a Literal of this class says that the object belongs to another one."""
@@ -312,21 +311,26 @@ class Fields(TypedNode):
                 return self.is_quiet
         return True
 
+    def field_of(self, step: Any) -> Any:
+        # An extra key that is also the name of a field is not shown.
+        return self._names.get(step, None if step in self._fields else step)
+
     def show(self, value: Any) -> Any:
-        if self.is_hidden:
-            return ABSENT
-        names = self._names
-        come = value if self._is_direct else {names[k]: value[k] for k in value if k in names}
-        extra = {} if self._extra is UNKNOWN else {k: value[k] for k in value if k not in names}
-        if self.partial is None:
-            return {**come, **extra}
-        members = {it: come[it] if it in come else self._missing(it) for it in self._fields}
-        shown = partial_instance(self.partial, members, set(come), extra)
-        return shown if self.partial_root is None else self.as_root(shown)
+        if self.make is None:
+            return TypedNode.show(self, value)
+        shown, come, extra = {**self._nothing, **value}, set(value), None
+        if self._extra is not UNKNOWN:
+            come = value.keys() & self._fields.keys()
+            extra = {name: shown.pop(name) for name in value if name not in come} or None
+        for name in self._given:
+            if name not in come:
+                shown[name] = self._missing(name)
+        shown = self.make((shown, extra, come))
+        return shown if self.make_root is None else self.make_root(shown)
 
     def _missing(self, name: str) -> Any:
         """Return the value of a field that has not come: its default, else None, or a zero."""
-        schema = self._fields[name]["schema"]
+        schema = self._fields[name]
         if schema["type"] == "default":
             if schema.get("default_factory") and not schema.get("default_factory_takes_data"):
                 return schema["default_factory"]()
@@ -336,11 +340,8 @@ class Fields(TypedNode):
             schema = schema["schema"]
         return self.part(schema).zero() if self._types.zeros else None
 
-    def field_names(self, keys: Iterable[str]) -> dict[str, str]:
-        return {key: name for key in keys if (name := self._names.get(key)) is not None}
-
     def zero(self) -> Any:
-        return None if self.partial is None else self.show({})
+        return None if self.make is None else self.show({})
 
 
 class Union(TypedNode):
@@ -349,8 +350,6 @@ class Union(TypedNode):
     def __init__(self, types: Types, layers: list[Core], config: Core) -> None:
         TypedNode.__init__(self, types, layers, config)
         inner = self.inner
-        # A union with a validator, or as the root of a model, is shown when it is complete.
-        self.is_hidden = self.has_code or self.partial_root is not None
         choices = inner.get("choices") or [inner["schema"]]
         parts = choices.values() if isinstance(choices, dict) else choices
         self._nodes = [self.part(it[0] if isinstance(it, tuple) else it) for it in parts]
@@ -378,7 +377,9 @@ class Union(TypedNode):
             nodes = [self._tags[tag]] if is_known else []
         elif len(nodes) > 1 and isinstance(container, dict):
             nodes = [n for n in nodes if not isinstance(n, Fields) or n.may_be(container, step)]
-        return self if self.is_hidden or len(nodes) != 1 else nodes[0].choose(container, step)
+        # A union with a validator, or as the root of a model, is shown when it is complete.
+        is_hidden = self.has_code or self.make_root is not None
+        return self if is_hidden or len(nodes) != 1 else nodes[0].choose(container, step)
 
     def finish(self, value: Any, made: list[Any] | None = None) -> Any:
         node = self.choose(value, None)
@@ -387,13 +388,11 @@ class Union(TypedNode):
         return TypedNode.finish(self, value)
 
     def child(self, step: str | int) -> Node:
-        is_tag = step == self._tag and all(isinstance(tag, str) for tag in self._tags)
-        return Node({"string"}, sorted(self._tags), "union_tag_invalid") if is_tag else UNKNOWN
-
-    def show(self, value: Any) -> Any:
-        # The open object of a known type is shown by its type.
-        node = self.choose(value, None)
-        return node.show(value) if type(value) is str and node is not self else ABSENT
+        if step != self._tag or not all(isinstance(tag, str) for tag in self._tags):
+            return UNKNOWN
+        tag = Node({"string"})
+        tag.texts, tag.text_rule = sorted(self._tags), "union_tag_invalid"
+        return tag
 
 
 _NODES: Final[dict[str, type[TypedNode]]] = {
@@ -465,6 +464,11 @@ class PartialModel(PartialInstance):
 
     __slots__ = ()
 
+    def _set_private(self, context: Any) -> None:
+        attributes: dict[str, Any] = self.__private_attributes__  # type: ignore[attr-defined]
+        private = {name: attributes[name].get_default() for name in attributes}
+        object.__setattr__(self, "__pydantic_private__", private)
+
     def model_dump(self, **options: Any) -> dict[str, Any]:
         """Dump without warnings; leave out what has not come if a serializer needs it."""
         return cast("dict[str, Any]", _dump(cast(Any, super()).model_dump, options))
@@ -509,17 +513,26 @@ def partial_class(cls: Any) -> Any:
     return known
 
 
-def partial_instance(cls: Any, members: Core, names: set[str], extra: Core) -> Any:
-    """Return an instance of a partial class; `names` are the fields that have come."""
-    instance = object.__new__(cls)
-    put = object.__setattr__
+def instance_maker(cls: Any, is_root: bool = False) -> Callable[[Any], Any]:
+    """Return a function that makes partial instances of a class.
+
+    It takes the value of a root model, or else the fields, extra fields and names of those that
+    have come.
+    """
+    cls = partial_class(cls)
     if not issubclass(cls, PartialModel):
-        for name, value in members.items():
-            put(instance, name, value)
-        return instance
-    private = cls.__private_attributes__
-    put(instance, "__dict__", members)
-    put(instance, "__pydantic_fields_set__", names)
-    put(instance, "__pydantic_extra__", extra or None)
-    put(instance, "__pydantic_private__", {it: private[it].get_default() for it in private} or None)
+        return partial(_make_dataclass, cls)
+    from pydantic_core import SchemaValidator, core_schema
+
+    # The last step of a validation takes a third of the time of setting the four attributes.
+    post_init = "_set_private" if cls.__private_attributes__ else None
+    fields = core_schema.any_schema()
+    core = core_schema.model_schema(cls, fields, root_model=is_root, post_init=post_init)
+    return SchemaValidator(core).validate_python
+
+
+def _make_dataclass(cls: Any, parts: Any) -> Any:
+    instance = object.__new__(cls)
+    for name, value in parts[0].items():
+        object.__setattr__(instance, name, value)
     return instance
