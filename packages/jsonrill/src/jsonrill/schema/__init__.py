@@ -71,8 +71,7 @@ class Schema:
             return list(value.items())
         if not isinstance(plain, dict):
             return []
-        node = self.node.choose(plain, None)
-        names = map(node.field_of, plain)
+        names = map(self.node.choose(plain, None).field_of, plain)
         present = dict.fromkeys([*names, *sorted(getattr(value, "model_fields_set", ()))])
         return [(name, getattr(value, name)) for name in present if name and hasattr(value, name)]
 

@@ -17,7 +17,6 @@ cdef class Frame:
     cpdef show(self, inner)
     cdef _new_steps(self, step)
     cdef _finish(self, step, value, Frame inner)
-    cpdef open_child(self)
     cpdef child(self, step)
 
 cdef class Check:
@@ -27,7 +26,7 @@ cdef class Check:
     cdef str _text
     cdef tuple _path
     @cython.locals(frames=list, frame=Frame, inner=Frame, level=Py_ssize_t, depth=Py_ssize_t,
-                   new=list, node=Node)
+                   new=list, node=Node, outer=Frame)
     cpdef look(self, value, tuple open_path)
     @cython.locals(frame=MachineFrame, outer=Frame, node=Node, depth=Py_ssize_t)
     cpdef begin_at(self, Tokens machine, Py_ssize_t base=*)

@@ -76,14 +76,6 @@ class Node:
         """Return whether a value of this kind may be valid."""
         return self.is_quiet or kind in self.kinds
 
-    def refuse_kind(self, kind: str) -> Refused | None:
-        """Return why a value of this kind, which is not one of `kinds`, is refused."""
-        try:
-            self.judge(ZEROS[kind], name_of(kind))
-        except Refused as refused:
-            return refused
-        return None
-
     def refuse_start(self, value: Any, kind: str = "") -> Refused | None:
         """Return what the first characters of a value prove, complete or not.
 
@@ -91,10 +83,16 @@ class Node:
         """
         kind = kind or kind_of(value)
         if not self.allows(kind):
-            return self.refuse_kind(kind)
-        texts = self.texts
-        if texts is None or kind != "string" or self.is_quiet:
-            return None
+            try:
+                self.judge(ZEROS[kind], name_of(kind))
+            except Refused as refused:
+                return refused
+        is_listed = self.texts is not None and kind == "string" and not self.is_quiet
+        return self.refuse_text(value) if is_listed else None
+
+    def refuse_text(self, value: str) -> Refused | None:
+        """Return why no allowed text begins with this one."""
+        texts = self.texts or []
         at = bisect_left(texts, value)
         if at < len(texts) and texts[at].startswith(value):
             return None
@@ -237,10 +235,6 @@ class Frame:
         put(self.shown, self.node.field_of(step), result)
         return result
 
-    def open_child(self) -> Any:
-        """Return the child that was open at the last look."""
-        return self.container[self.step]
-
     def child(self, step: str | int) -> Node:
         """Return the node of a child; raise `Refused` for a forbidden key."""
         try:
@@ -293,7 +287,8 @@ class Check:
         text, self._text = self._text, None
         if text is not None and open_path is self._path and self._leaf.texts is None:
             # Nothing but the open string has grown.
-            self._text = frames[-1].open_child() if frames else value
+            outer = frames[-1] if frames else None
+            self._text = value if outer is None else outer.container[outer.step]
             self.changed = self.changed or self._text != text
             return
         self._path = open_path

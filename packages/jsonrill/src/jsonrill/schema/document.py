@@ -30,7 +30,8 @@ class SchemaDocument:
         self._machine = create_machine(self._builder, options)
         self._check = self.schema.check()
         self._text = SourceText(options.get("prefix", ""))
-        self._value: Any = ABSENT
+        # The value so far, safe to keep; None if there is none.
+        self.value: Any = None
         # The names of the fields that were taken.
         self._taken: set[str] = set()
         self._is_complete = False
@@ -45,16 +46,11 @@ class SchemaDocument:
         """End the text; return whether the value changed. `Truncated` if it stopped early."""
         return self._read(self._machine.flush, cut)
 
-    @property
-    def value(self) -> Any:
-        """The value so far, safe to keep; None if there is none."""
-        return None if self._value is ABSENT else self._value
-
     def take_fields(self) -> list[tuple[str, Any]]:
         """Return the top-level fields that became complete since the last call."""
         fields = self._check.fields()
         if self._is_complete:
-            fields = self.schema.fields_of(self._value, self._builder.root)
+            fields = self.schema.fields_of(self.value, self._builder.root)
         new = [(name, value) for name, value in fields if name not in self._taken]
         self._taken.update(name for name, _ in new)
         return new
@@ -79,7 +75,7 @@ class SchemaDocument:
             return
         try:
             if builder.done:
-                self._value = check.close(builder.root)
+                self.value = check.close(builder.root)
                 self._is_complete = self.changed = True
                 return
             check.look(builder.root, builder.open_path)
@@ -87,10 +83,11 @@ class SchemaDocument:
                 check.begin_at(self._machine)
         except Refused as refused:
             error = self._text.violation(refused, self._options)
-            self._value = check.before(builder.root, refused.path)[1]
-            error.value = self.value
+            good = check.before(builder.root, refused.path)[1]
+            self.value = error.value = None if good is ABSENT else good
             raise error from None
         if check.changed:
             check.changed = False
-            self._value = check.partial()
-            self.changed = self._value is not ABSENT
+            shown = check.partial()
+            self.changed = shown is not ABSENT
+            self.value = shown if self.changed else None
