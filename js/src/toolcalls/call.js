@@ -420,7 +420,7 @@ export class Call {
     if (this.status === "streaming") {
       const wasPlaceholder = this.isPlaceholder;
       const isFine = !incomplete && error === null;
-      const outcome = this.#outcome();
+      const outcome = this.#outcome(isFine);
       if (outcome === "empty" && isFine && !this.#isUnread) {
         if (isVoid) this.#isVoid = true;
         else this.#complete({});
@@ -437,14 +437,14 @@ export class Call {
     return null;
   }
 
-  /** Return the kind of the arguments, now that they have ended. */
-  #outcome() {
+  /** Return the kind of the arguments, now that they have ended. @param {boolean} isFine  nothing was cut off */
+  #outcome(isFine) {
     if (this.encoding === "text" || this.isPlaceholder) return "complete";
     if (isBlank(this.raw) && !this.#reader?.started) return "empty";
     // A number at the root is complete only now.
     if (!(this.#reader instanceof Document) && !this.#reader?.complete && !isBlank(this.raw)) this.#parseAgain();
     const reader = this.#reader;
-    if (reader instanceof Document) return problemOf(() => reader.flush()) === null ? "complete" : "truncated";
+    if (reader instanceof Document && isFine) return problemOf(() => reader.flush()) === null ? "complete" : "truncated";
     return reader?.complete ? "complete" : "truncated";
   }
 
@@ -452,7 +452,8 @@ export class Call {
   #complete(value) {
     if (this.name === null && !this.#isReceived) this.#fail(problem("NO_NAME", "the call ended without a name"));
     else this.status = "complete";
-    this.#freeze(value, this.status === "complete" ? null : this.openPath);
+    if (this.status === "complete") this.#freeze(value, null);
+    else this.#freeze(this.args, this.openPath);
   }
 
   #truncate() {

@@ -8,16 +8,8 @@ from __future__ import annotations
 
 import inspect
 from collections import deque
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterable,
-    Callable,
-    Generator,
-    Iterable,
-    Iterator,
-    Mapping,
-)
-from contextlib import aclosing, closing
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
+from contextlib import aclosing, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal, NotRequired, Required, Unpack, overload
@@ -83,7 +75,7 @@ def run_tools(source: Any, tools: Tools, **options: Any) -> Any:
     reader = EventReader(options.get("provider", "auto"))
     run = ToolRun(tools, reader, **options)
     events = drive(reader, source)
-    if isinstance(events, AsyncGenerator):
+    if isinstance(events, AsyncIterable):
         return AsyncToolParts(run, _run_async(run, events, timeout))
     return ToolParts(run, _run_sync(run, events, timeout))
 
@@ -334,17 +326,17 @@ class Tool:
 # ---- running the calls ----
 
 
-def _run_sync(run: ToolRun, source: Generator[Any], timeout: float | None) -> Generator[Part]:
+def _run_sync(run: ToolRun, source: Any, timeout: float | None) -> Iterator[Part]:
     """Yield the parts and the results; the tools run in an event loop in another thread."""
-    from concurrent.futures import FIRST_COMPLETED, wait
+    from asyncio import run_coroutine_threadsafe
+    from concurrent.futures import FIRST_COMPLETED, Future, wait
 
-    workers = _Workers()
     running: dict[Future[Outcome], Job] = {}
 
     def results(*, waits: bool) -> Iterator[Part]:
         while True:
             for job in run.due():
-                running[workers.start(_outcome(job, timeout))] = job
+                running[run_coroutine_threadsafe(_outcome(job, timeout), loop)] = job
             wait(running, None if waits else 0, FIRST_COMPLETED)
             finished = [future for future in running if future.done()]
             if not finished:
@@ -353,7 +345,7 @@ def _run_sync(run: ToolRun, source: Generator[Any], timeout: float | None) -> Ge
                 yield from run.finish(running.pop(future), *future.result())
 
     failure: Exception | None = None
-    with closing(source) as events, closing(workers):
+    with closing(source) as events, _event_loop() as loop:
         try:
             for event in events:
                 yield from run.feed(event)
@@ -365,9 +357,25 @@ def _run_sync(run: ToolRun, source: Generator[Any], timeout: float | None) -> Ge
     _raise(failure, run)
 
 
-async def _run_async(
-    run: ToolRun, source: AsyncGenerator[Any], timeout: float | None
-) -> AsyncGenerator[Part]:
+@contextmanager
+def _event_loop() -> Iterator[Any]:
+    """Run an event loop in a daemon thread; cancel its tasks at the end, without waiting."""
+    import asyncio
+
+    def serve() -> None:
+        with runner:
+            runner.run(closed.wait())
+
+    runner, closed = asyncio.Runner(), asyncio.Event()
+    loop = runner.get_loop()
+    _start_thread(serve)
+    try:
+        yield loop
+    finally:
+        loop.call_soon_threadsafe(closed.set)
+
+
+async def _run_async(run: ToolRun, source: Any, timeout: float | None) -> AsyncIterator[Part]:
     """Yield the parts and the results; the tools are tasks of this event loop."""
     from asyncio import Event, Queue, Task, create_task, gather
 
@@ -417,31 +425,6 @@ def _raise(failure: Exception | None, run: ToolRun) -> None:
         raise failure
     if run.parts.error is not None:
         raise SourceFailed(run.parts.error)
-
-
-class _Workers:
-    """An event loop in its own thread, started with the first coroutine."""
-
-    _loop: Any = None
-
-    def start(self, coroutine: Any) -> Future[Outcome]:
-        import asyncio
-
-        if self._loop is None:
-            runner = asyncio.Runner()
-            self._loop, self._closed = runner.get_loop(), asyncio.Event()
-            _start_thread(partial(_serve, runner, self._closed))
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
-
-    def close(self) -> None:
-        """Cancel the running tools."""
-        if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._closed.set)
-
-
-def _serve(runner: Any, closed: Any) -> None:
-    with runner:
-        runner.run(closed.wait())
 
 
 def _start_thread(run: Callable[[], Any]) -> Future[Outcome]:

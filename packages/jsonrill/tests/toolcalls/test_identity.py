@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jsonrill import ToolCall
 from jsonrill.providers.statements import CallDelta
-from jsonrill.toolcalls.identity import Identified, Identity
+from jsonrill.toolcalls.identity import Identity
 
 
 @dataclass(eq=False)
-class Call(Identified):
-    """The fields of a call that `Identity` reads; a test sets when it is complete or has ended."""
+class Call(ToolCall):
+    """A call whose arguments a test completes, and which it ends."""
 
     is_complete: bool = False
 
@@ -32,7 +33,7 @@ class Calls:
     """Calls in the order in which they were opened; each event returns a call's number."""
 
     def __init__(self) -> None:
-        self.identity: Identity[Call] = Identity(self._make)
+        self.identity: Identity = Identity(self._make)
         self.made: list[Call] = []
 
     def _make(self, id: str, index: int | None, message_id: str) -> Call:

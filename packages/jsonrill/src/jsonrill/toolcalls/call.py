@@ -27,7 +27,6 @@ from ..parse.options import ParseOptions, create_machine
 from ..paths import ABSENT, Path, is_complete
 from ..providers.statements import CallDelta, End
 from ..providers.writer import Writer
-from .identity import Identified
 
 if TYPE_CHECKING:
     from ..schema import Check, Schema
@@ -39,7 +38,7 @@ _SPACES: Final = " \t\n\r"
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class ToolCall(Identified):
+class ToolCall:
     """One call. It grows with the stream; the `args` it returns are safe to keep.
 
     `raw` is the argument text as received. `error` is what `JsonrillError.to_dict` returns, with
@@ -48,7 +47,11 @@ class ToolCall(Identified):
     `result`, which may be None.
     """
 
-    _options: ParseOptions = field(default_factory=ParseOptions)
+    id: str
+    index: int | None = None
+    message_id: str = ""
+    name: str | None = None
+    raw: str = ""
     status: Status = "streaming"
     error: Problem | None = None
     encoding: Literal["json", "text"] = "json"
@@ -57,6 +60,12 @@ class ToolCall(Identified):
     result: Any = None
     result_is_error: bool = False
     model: Any = None
+    # The number of the call, in the order of opening, and all its ids and aliases.
+    number: int = 0
+    ids: list[str] = field(default_factory=list)
+    # Whether the id is the provider's own and will not change; whether the call may still grow.
+    own_id: bool = True
+    is_open: bool = True
     # Whether its response has ended, and the number of the last event about it.
     has_ended: bool = False
     event: int = 0
@@ -65,6 +74,7 @@ class ToolCall(Identified):
     # Whether the text is a `{}` that came alone. The arguments that some providers send after it
     # replace it, so it makes no fragments before its end.
     is_placeholder: bool = False
+    _options: ParseOptions = field(default_factory=ParseOptions)
     # The new argument text and its fragments, until `news` is read.
     _text: str | None = None
     _fragments: list[Fragment] | None = None
@@ -208,10 +218,7 @@ class ToolCall(Identified):
         `{}` is enough only if the tokens were `counted` after it: the arguments might follow.
         """
         is_done = self._is_void or self._is_done or (self.is_placeholder and counted)
-        if self.status == "streaming" and not is_done:
-            self._truncate()
-        else:
-            self._close()
+        self._close(is_cut=not is_done)
 
     def replace(self, delta: CallDelta) -> None:
         """Replace the streamed arguments by the final state."""
@@ -230,11 +237,6 @@ class ToolCall(Identified):
             self.status, self.error = "error", problem
         self.raw = raw
         self._freeze(value)
-
-    def refuse(self, error: Problem) -> None:
-        """End the call with an error of its reader."""
-        self._fail(error)
-        self._freeze(None)
 
     # ---- text, and values that are written as text ----
 
@@ -328,7 +330,8 @@ class ToolCall(Identified):
         if self.status == "streaming" and delta.status == "complete":
             self._close()
         elif self.status == "streaming" and delta.status == "truncated":
-            self._truncate()
+            self.status = "truncated"
+            self._freeze(self.args)
 
     def _needs_text(self, text: str, fragments: list[Any] | None) -> bool:
         """Return whether to read the text: without usable fragments, or if it was read before."""
@@ -367,7 +370,9 @@ class ToolCall(Identified):
     def _state(self, text: str | None, value: Any) -> None:
         """Compare stated arguments with the streamed ones; use them if none were streamed."""
         if self.raw and not self.is_placeholder:
-            self._compare(text, value)
+            if self.status == "streaming" and not self._fits(text, value):
+                message = "the arguments stated at the end are not those that were streamed"
+                self._fail({"code": "ARGUMENTS_DIFFER", "message": message})
             return
         value = self._preset if value is ABSENT else value
         if text is None and value is not ABSENT:
@@ -375,23 +380,15 @@ class ToolCall(Identified):
             text = value if is_text else self._write_values(CallDelta(value=value))
         self._append(text)
 
-    def _compare(self, text: str | None, value: Any) -> None:
-        if self.status != "streaming":
-            return
-        try:
-            fits = self._fits(text, value)
-        except RecursionError:  # values too deep to compare count as equal
-            fits = True
-        if not fits:
-            message = "the arguments stated at the end are not those that were streamed"
-            self._fail({"code": "ARGUMENTS_DIFFER", "message": message})
-
     def _fits(self, text: str | None, value: Any) -> bool:
         if self.encoding == "text":
             return (value if text is None else text) in (ABSENT, None, self.raw)
         if text is not None:
             return text == self.raw or (self.complete_args and _read(text) == (self.live, None))
-        return value is ABSENT or (self.complete_args and _extends(value, self.live))
+        try:
+            return value is ABSENT or (self.complete_args and _extends(value, self.live))
+        except RecursionError:  # values too deep to compare count as equal
+            return True
 
     # ---- the end ----
 
@@ -399,27 +396,29 @@ class ToolCall(Identified):
         self, *, is_cut: bool = False, error: str | None = None, is_void: bool = False
     ) -> None:
         """Set the final status. With `is_void`, leave a call with empty arguments undecided."""
-        value, is_whole = self.args, not is_cut and error is None
-        is_blank = self._rebuilder is None and _is_blank(self.raw) and self.encoding == "json"
+        is_whole = not is_cut and error is None
+        is_empty = is_whole and self._is_empty()
         if self.status != "streaming":
-            self._freeze(value)
-        elif is_blank and is_whole and not self._has_unread:
-            if is_void:
-                self._is_void = True
-            else:
-                self._complete({})
-        elif not is_blank and self._ends(is_whole):
-            self._complete(self.args)
-        else:
+            pass
+        elif is_empty and is_void:
+            self._is_void = True
+            return
+        elif not (is_empty or self._ends(is_whole)):
+            self.status = "truncated"
             if error is not None:
                 self._fail({"code": "PROVIDER_ERROR", "message": error})
-            elif self.status == "streaming":
-                self.status = "truncated"
-            self._freeze(value)
+        elif self.name is None and not self._is_received:
+            self._fail({"code": "NO_NAME", "message": "the call ended without a name"})
+        else:
+            self._validate({} if is_empty else self.args)
+            if self.error is None:
+                self.status = "complete"
+        self._freeze({} if is_empty and self.status == "complete" else self.args)
 
-    def _truncate(self) -> None:
-        self.status = "truncated"
-        self._freeze(self.args)
+    def _is_empty(self) -> bool:
+        """Return whether no character of arguments came, which is an empty object at the end."""
+        is_json = self.encoding == "json" and self._rebuilder is None
+        return is_json and not self._has_unread and _is_blank(self.raw)
 
     def _ends(self, is_whole: bool) -> bool:
         """Return whether the arguments are complete when no more text follows.
@@ -432,29 +431,16 @@ class ToolCall(Identified):
             # The placeholder is the value.
             self.is_placeholder = False
             self._note(self._parse(""))
-        elif self._machine is None and not self._is_done and not _is_blank(self.raw):
+        elif is_whole and self._machine is None and not (self._is_done or _is_blank(self.raw)):
             self._rebuilder = None
             self._parse("")  # a number at the root is complete only now
-        if self._machine is None:
+        if self._machine is None or not is_whole:
             return self._is_done
         try:
             self._machine.flush()
         except (InvalidJSON, LimitExceeded):
             return False
         return True
-
-    def _complete(self, value: Any) -> None:
-        """Complete the call, unless it has no name or the schema refuses the arguments."""
-        if self.name is None and not self._is_received:
-            self._fail({"code": "NO_NAME", "message": "the call ended without a name"})
-        elif self.status == "streaming":
-            known = self.args
-            self._validate(value)
-            if self.status == "streaming":
-                self.status = "complete"
-            else:
-                value = known
-        self._freeze(value)
 
     def _freeze(self, value: Any) -> None:
         """Keep the final value, and drop the objects that were needed to read it."""

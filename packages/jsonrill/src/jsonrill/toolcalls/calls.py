@@ -71,16 +71,14 @@ class ToolCallUpdate:
 
     def to_wire(self) -> dict[str, Any]:
         """Return the update as a dict for JSON, absent fields left out."""
-        fragments = self.json_update_fragments
+        fragments: Any = self.json_update_fragments
         fields = {
             "tool_call_id": self.tool_call_id if self._sends_id else None,
             "index": self.index,
             "function_name": self.function_name,
             "encoding": self.encoding,
             "function_args": self.function_args,
-            "json_update_fragments": None
-            if fragments is None
-            else [fragment.to_dict() for fragment in fragments],
+            "json_update_fragments": fragments and [item.to_dict() for item in fragments],
             "status": self.status,
             "error": self.error,
         }
@@ -128,7 +126,7 @@ class ToolCalls:
         options: ParseOptions = {"limits": limits or DEFAULT_LIMITS}
         if rules:
             options["repair"], options["on_repair"] = rules, on_repair
-        self._identity: Identity[ToolCall] = Identity(
+        self._identity: Identity = Identity(
             lambda id, index, message_id: ToolCall(id, index, message_id, _options=options)
         )
         # All calls that are kept, by number; and those whose response has ended.
@@ -204,8 +202,7 @@ class ToolCalls:
     def forget(self, message_id: str) -> None:
         """Drop the calls of this message, as if it had never come."""
         for call in self._identity.forget(message_id):
-            self._calls.pop(call.number, None)
-            self._done.pop(call.number, None)
+            self._drop(call)
 
     def _take(self) -> list[ToolCallUpdate]:
         updates, self._updates = self._updates, []
@@ -274,7 +271,7 @@ class ToolCalls:
         """End a call beyond the limit with an error, and keep nothing of it."""
         call.name = name
         message = f"more than {MOST_CALLS} calls have not ended (calls)"
-        call.refuse(LimitExceeded(message, limit="calls").to_dict())
+        call.status, call.error = "error", LimitExceeded(message, limit="calls").to_dict()
         self._updates.append(ToolCallUpdate(call, name, status="error"))
         self._identity.drop(call)
 
@@ -297,7 +294,7 @@ class ToolCalls:
             call.validate_with(schema)
         return name
 
-    def _end(self, scope: Scope[ToolCall], finish: Finish | None) -> None:
+    def _end(self, scope: Scope, finish: Finish | None) -> None:
         """End the calls of a response; `finish` is None if the provider did not end it."""
         for call in scope.calls.values():
             if call.is_open:

@@ -23,50 +23,20 @@ The rules apply within one response and choice, a *scope*. For example, five del
 
 A call whose id is taken gets a new id derived from it, so that each result has its call.
 
-Identity uses only the fields of `Identified`: it does not see the value of a call, or how it ends.
+Identity reads only the name and the text of a call, and whether its arguments are complete.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
 
 from ..providers.statements import CallDelta
+from .call import ToolCall
 
 
 @dataclass(slots=True, eq=False)
-class Identified:
-    """What identity reads and writes of a call. `raw` is the argument text."""
-
-    id: str
-    index: int | None = None
-    message_id: str = ""
-    name: str | None = None
-    raw: str = ""
-    # The number of the call, in the order of opening, and all its ids and aliases.
-    number: int = 0
-    ids: list[str] = field(default_factory=list)
-    # Whether the id is the provider's own and will not change; whether the call may still grow.
-    own_id: bool = True
-    is_open: bool = True
-
-    @property
-    def has_all_args(self) -> bool:
-        """True if the arguments are a complete JSON value."""
-        raise NotImplementedError
-
-    @property
-    def is_settled(self) -> bool:
-        """True if the call is complete or truncated, or its response has ended."""
-        raise NotImplementedError
-
-
-C = TypeVar("C", bound=Identified)
-
-
-@dataclass(slots=True, eq=False)
-class Scope(Generic[C]):
+class Scope:
     """The calls of one response and choice."""
 
     message_id: str
@@ -74,39 +44,39 @@ class Scope(Generic[C]):
     has_ended: bool = False
     # True if an event has named a call by its id.
     has_ids: bool = False
-    calls: dict[int, C] = field(default_factory=dict)
-    ids: dict[str, C] = field(default_factory=dict)
-    indices: dict[int, C] = field(default_factory=dict)
-    last: C | None = None
+    calls: dict[int, ToolCall] = field(default_factory=dict)
+    ids: dict[str, ToolCall] = field(default_factory=dict)
+    indices: dict[int, ToolCall] = field(default_factory=dict)
+    last: ToolCall | None = None
     # The call that was opened last at an index that another call had.
-    displacing: C | None = None
+    displacing: ToolCall | None = None
     count: int = 0
 
-    def add_id(self, call: C, id: str) -> None:
+    def add_id(self, call: ToolCall, id: str) -> None:
         """Register another id of the call."""
         self.ids.setdefault(id, call)
         call.ids.append(id)
 
-    def find(self, index: int | None, id: str) -> C | None:
+    def find(self, index: int | None, id: str) -> ToolCall | None:
         """Return the call with this id; of several, the one at this index."""
         call = None if index is None else self.indices.get(index)
         return call if call is not None and id in call.ids else self.ids.get(id)
 
-    def open_call(self) -> C | None:
+    def open_call(self) -> ToolCall | None:
         """Return the call of the last event if it is open, else the open call that began last."""
         if self.last is not None and self.last.is_open:
             return self.last
         return next((call for call in reversed(self.calls.values()) if call.is_open), None)
 
 
-class Identity(Generic[C]):
+class Identity:
     """Finds the call of a `CallDelta`; `make(id, index, message_id)` makes a new one."""
 
-    def __init__(self, make: Callable[[str, int | None, str], C]) -> None:
+    def __init__(self, make: Callable[[str, int | None, str], ToolCall]) -> None:
         self._make = make
-        self._scopes: dict[str, Scope[C]] = {}
+        self._scopes: dict[str, Scope] = {}
         # The latest call of each id, for results, which come late and do not name a response.
-        self._latest: dict[str, C] = {}
+        self._latest: dict[str, ToolCall] = {}
         # The current response, and whether the source has named it.
         self._response: str | None = None
         self._is_named = False
@@ -115,14 +85,14 @@ class Identity(Generic[C]):
         # True if the last `find` linked an id or an index with a call that lacked it.
         self.has_linked = False
         # The call without an id of its own whose index the last `find` gave to another call.
-        self.displaced: C | None = None
+        self.displaced: ToolCall | None = None
 
     def begin(self, message: str | None) -> None:
         """Begin a response. Events that do not name a response belong to it."""
         self._response = message
         self._is_named = message is not None
 
-    def find(self, delta: CallDelta) -> C | None:
+    def find(self, delta: CallDelta) -> ToolCall | None:
         """Return the call that the delta is about, opened if need be; None if there is none."""
         self.displaced = None
         self.has_linked = False
@@ -143,18 +113,18 @@ class Identity(Generic[C]):
         self._link(call, id, delta)
         return call
 
-    def latest(self, id: str | None) -> C | None:
+    def latest(self, id: str | None) -> ToolCall | None:
         """Return the latest call of this id, in any response."""
         return None if id is None else self._latest.get(id)
 
-    def calls_of(self, message_id: str) -> list[C]:
+    def calls_of(self, message_id: str) -> list[ToolCall]:
         """Return the calls of one message, in the order of opening."""
         scope = self._scopes.get(message_id)
         return [] if scope is None else list(scope.calls.values())
 
     def end_scopes(
         self, message: str | None, choice: int | None, *, except_for: str | None = None
-    ) -> Iterator[Scope[C]]:
+    ) -> Iterator[Scope]:
         """End the scopes of this response, or all if none is named; yield those that were open."""
         if message is None and choice is None:
             ending = [scope for key, scope in self._scopes.items() if key != except_for]
@@ -166,7 +136,7 @@ class Identity(Generic[C]):
                 scope.has_ended = True
                 yield scope
 
-    def drop(self, call: C) -> None:
+    def drop(self, call: ToolCall) -> None:
         """Forget this call."""
         scope = self._scopes.get(call.message_id)
         if scope is None:
@@ -184,7 +154,7 @@ class Identity(Generic[C]):
         if not scope.calls:
             del self._scopes[call.message_id]
 
-    def forget(self, message_id: str) -> list[C]:
+    def forget(self, message_id: str) -> list[ToolCall]:
         """Forget this message; return the calls that it had."""
         calls = self.calls_of(message_id)
         for call in calls:
@@ -193,7 +163,7 @@ class Identity(Generic[C]):
             self._response = None
         return calls
 
-    def _scope(self, delta: CallDelta) -> Scope[C] | None:
+    def _scope(self, delta: CallDelta) -> Scope | None:
         """Return the scope that the delta is about, if it exists."""
         response = delta.message or self._response
         if response is None:
@@ -215,7 +185,7 @@ class Identity(Generic[C]):
             return None
         return scope
 
-    def _open(self, scope: Scope[C], id: str | None, index: int | None) -> C:
+    def _open(self, scope: Scope, id: str | None, index: int | None) -> ToolCall:
         scope.has_ended = False
         scope.count += 1
         # At an index that is taken, only the generated id distinguishes two calls: keep it.
@@ -243,7 +213,7 @@ class Identity(Generic[C]):
             scope.indices[index] = call
         return call
 
-    def _new_scope(self, delta: CallDelta) -> Scope[C]:
+    def _new_scope(self, delta: CallDelta) -> Scope:
         message = delta.message or self._response
         if message is None:
             self._message_count += 1
@@ -252,7 +222,7 @@ class Identity(Generic[C]):
         key = _key(message, delta.choice)
         return self._scopes.setdefault(key, Scope(key, delta.choice))
 
-    def _link(self, call: C, id: str | None, delta: CallDelta) -> None:
+    def _link(self, call: ToolCall, id: str | None, delta: CallDelta) -> None:
         """Link the id, the alias and the index that came together."""
         scope = self._scopes[call.message_id]
         scope.last = call
@@ -275,7 +245,7 @@ class Identity(Generic[C]):
                 self.has_linked = True
 
 
-def _choose(scope: Scope[C], delta: CallDelta) -> C | None:
+def _choose(scope: Scope, delta: CallDelta) -> ToolCall | None:
     """Return the call of the scope that the delta is about, by rules 1 to 4."""
     id, index, name, alias = delta.id, delta.index, delta.name, delta.alias
     found = None if alias is None else scope.find(index, alias)
@@ -306,7 +276,7 @@ def _choose(scope: Scope[C], delta: CallDelta) -> C | None:
     return None if call.has_all_args or call.name != name else call
 
 
-def _shares_id(call: Identified, delta: CallDelta) -> bool:
+def _shares_id(call: ToolCall, delta: CallDelta) -> bool:
     """Return whether a delta with the id of this call is about another one."""
     if delta.name is None or call.name is None or delta.received or delta.alias in call.ids:
         return False
@@ -315,7 +285,7 @@ def _shares_id(call: Identified, delta: CallDelta) -> bool:
     return call.has_all_args and delta.name != call.name
 
 
-def _takes_id(call: Identified, scope: Scope[Any], delta: CallDelta) -> bool:
+def _takes_id(call: ToolCall, scope: Scope, delta: CallDelta) -> bool:
     """Return whether a new id belongs to this call, judging only by what a receiver sees, too."""
     name = delta.name
     if call.is_settled or scope.has_ended or not call.is_open:
@@ -327,7 +297,7 @@ def _takes_id(call: Identified, scope: Scope[Any], delta: CallDelta) -> bool:
     return call.name is None or (call.name == name and not call.has_all_args)
 
 
-def _is_another(call: Identified, scope: Scope[Any], name: str) -> bool:
+def _is_another(call: ToolCall, scope: Scope, name: str) -> bool:
     """Return whether a name at the index of this call belongs to another call."""
     if call.has_all_args or not call.is_open:
         return name != call.name or not scope.has_ids
