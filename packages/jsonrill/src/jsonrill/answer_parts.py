@@ -18,7 +18,6 @@ from typing import Any, Literal
 from .answer import Answer
 from .errors import CutShort, Limits, refuse_copy
 from .jsontext import dumps
-from .providers import Reader
 from .providers.ending import Ending
 from .providers.finish import Reason
 from .providers.statements import (
@@ -159,7 +158,9 @@ class Parts:
         )
         self._choice = choice
         self._tags = ThinkTags()
-        self._ending = Ending(choice, answer, asks_again)
+        # The reader of events, for `read`; how the answer ends.
+        self.reader = self._calls.reader
+        self.ending = Ending(choice, answer, asks_again)
         # All parts in the order in which they began; the part that text is added to, the part of
         # the last statement, and the parts of calls, by the number of the call.
         self.entries: list[Entry] = []
@@ -175,19 +176,9 @@ class Parts:
         self._shows_cut = False
 
     @property
-    def paused(self) -> bool:
-        """True if the model continues when its answer so far is sent back."""
-        return self._ending.paused
-
-    @property
     def error(self) -> str | None:
         """The error that the provider has reported."""
-        return self._ending.failure
-
-    @property
-    def usage(self) -> dict[str, Any] | None:
-        """The token counts, with the provider's names."""
-        return self._ending.usage
+        return self.ending.failure
 
     @property
     def calls(self) -> list[ToolCall]:
@@ -195,15 +186,10 @@ class Parts:
         return self._calls.calls
 
     @property
-    def reader(self) -> Reader:
-        """The reader that turns events into statements, for `read`."""
-        return self._calls.reader
-
-    @property
     def outcome(self) -> Reason | None:
         """How the answer ended: complete, calls, length, filtered, refused, lost or error; None if
         the provider has not ended it."""
-        return self._ending.outcome
+        return self.ending.outcome
 
     @property
     def text(self) -> str:
@@ -220,7 +206,7 @@ class Parts:
         # them is complete. Counts in one event with a call do not end that call.
         ordered = sorted(statements, key=lambda statement: not isinstance(statement, Usage))
         chosen = of_choice(ordered, self._choice)
-        self._ending.read(chosen)
+        self.ending.read(chosen)
         return [part for statement in chosen for part in self._act(statement)]
 
     def flush(self, *, done: bool = False) -> list[Part]:
@@ -230,7 +216,7 @@ class Parts:
         """
         last = self.read([Finish()]) if self.reader.ends_with_source else []
         ends = self.reader.ends and not done
-        cut = self.cut = self._ending.end(ends=ends)
+        cut = self.cut = self.ending.end(ends=ends)
         last += self._release_text()
         last += self._updates(self._calls.flush(), cut)
         last += self._close_text(cut)
@@ -258,7 +244,7 @@ class Parts:
             case Usage():
                 self._calls.read([statement])
             case _:
-                cut = self._ending.cut(ends=False)
+                cut = self.ending.cut(ends=False)
                 yield from self._updates(self._calls.read([statement]), cut)
         if isinstance(statement, Begin):
             yield from self._close_text()
@@ -267,7 +253,7 @@ class Parts:
             self._first = len(self.entries)
         elif isinstance(statement, Finish):
             self._tags = ThinkTags()
-            cut = self._ending.cut()
+            cut = self.ending.cut()
             yield from self._close_text(cut)
             yield from self._show_cut(cut)
 
@@ -307,7 +293,7 @@ class Parts:
         entry, self._open = self._open, None
         if entry is None:
             return
-        failure = self.error if self._ending.outcome == "error" else None
+        failure = self.error if self.ending.outcome == "error" else None
         entry.error = failure if cut is None else str(cut)
         part = self._text_part(entry, "")
         part.complete = entry.error is None

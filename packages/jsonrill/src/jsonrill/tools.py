@@ -95,7 +95,7 @@ class _Turn:
     @property
     def done(self) -> bool:
         """True if no request follows: no call has a result, or the answer was cut (`outcome`)."""
-        waits = self._parts.paused or any(call.answered for call in self.calls)
+        waits = self._parts.ending.paused or any(call.answered for call in self.calls)
         return self._parts.cut is not None or not waits
 
     @property
@@ -219,9 +219,8 @@ class ToolRun:
                 self._queue.remove(job)
                 return self._refuse(call, _problem(call))
             job.is_revoked = True
-            return self._refuse(
-                call, f"the call was started, and then went wrong: {_problem(call)}"
-            )
+            problem = f"the call was started, and then went wrong: {_problem(call)}"
+            return self._refuse(call, problem)
         if has_failed:
             # The text of a broken call may still grow. A call without a name cannot be sent back.
             is_growing = call.is_open and not call.has_all_args
@@ -271,12 +270,9 @@ class Tool:
         self._function = function
         try:
             self._signature = inspect.signature(function, eval_str=True)
-        except ValueError:  # some built-in functions have no signature
-            self._signature = inspect.signature(lambda **named: None)
         except Exception as error:  # evaluating annotations may raise anything
-            raise TypeError(
-                f"the annotations of the tool {name!r} cannot be read: {error}"
-            ) from error
+            problem = f"the signature of the tool {name!r} cannot be read"
+            raise TypeError(f"{problem}: {error}") from error
 
     def schema(self) -> Schema | None:
         """Return a schema that validates arguments while they grow; None without pydantic."""
