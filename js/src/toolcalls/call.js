@@ -452,8 +452,7 @@ export class Call {
   #complete(value) {
     if (this.name === null && !this.#isReceived) this.#fail(problem("NO_NAME", "the call ended without a name"));
     else this.status = "complete";
-    if (this.status === "complete") this.#freeze(value, null);
-    else this.#freeze(this.args, this.openPath);
+    this.#freeze(value, this.status === "complete" ? null : this.openPath);
   }
 
   #truncate() {

@@ -270,6 +270,8 @@ class Tool:
         self._function = function
         try:
             self._signature = inspect.signature(function, eval_str=True)
+        except ValueError:  # some built-in functions have no signature
+            self._signature = inspect.signature(lambda **named: None)
         except Exception as error:  # evaluating annotations may raise anything
             problem = f"the signature of the tool {name!r} cannot be read"
             raise TypeError(f"{problem}: {error}") from error
@@ -325,7 +327,7 @@ class Tool:
 def _run_sync(run: ToolRun, source: Any, timeout: float | None) -> Iterator[Part]:
     """Yield the parts and the results; the tools run in an event loop in another thread."""
     from asyncio import run_coroutine_threadsafe
-    from concurrent.futures import FIRST_COMPLETED, Future, wait
+    from concurrent.futures import FIRST_COMPLETED, wait
 
     running: dict[Future[Outcome], Job] = {}
 

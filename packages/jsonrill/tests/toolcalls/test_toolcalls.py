@@ -131,6 +131,7 @@ def test_args_are_safe_to_keep_and_live_is_not() -> None:
         (['{"a":1'], {}, "truncated", {}),
         (['{"a":"x'], {"reason": "length"}, "truncated", {"a": "x"}),
         (["12"], {}, "complete", 12),
+        (["12"], {"reason": "length"}, "truncated", None),
         (["[1, 2"], {}, "truncated", [1]),
         (['"\\ud83d'], {}, "truncated", ""),
         ([""], {}, "complete", {}),

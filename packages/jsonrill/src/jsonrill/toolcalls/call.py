@@ -2,8 +2,8 @@
 
 A call is `streaming` until it is `complete`, in `error` or `truncated`. `take` adds what a
 statement brings. A call ends because its provider says so (`end`), because its response ends
-(`finish`), or because the stream stops (`abandon`); `news` is what this has added. `identity.py`
-decides which statements are about it.
+(`finish`), or because the stream stops (`abandon`). `identity.py` decides which statements are
+about it.
 
 The arguments come in one of four ways:
 
@@ -71,13 +71,13 @@ class ToolCall:
     event: int = 0
     # Whether the arguments differ from their text, so that they must be sent with it.
     sends_args: bool = False
+    # The argument text and its fragments that came with the last event, if any.
+    new_text: str | None = None
+    new_fragments: list[Fragment] | None = None
     # Whether the text is a `{}` that came alone. The arguments that some providers send after it
     # replace it, so it makes no fragments before its end.
     is_placeholder: bool = False
     _options: ParseOptions = field(default_factory=ParseOptions)
-    # The new argument text and its fragments, until `news` is read.
-    _text: str | None = None
-    _fragments: list[Fragment] | None = None
     # What reads the arguments while they grow, and their value once they have ended.
     _machine: Any = None
     _builder: FragmentBuilder | None = None
@@ -174,12 +174,6 @@ class ToolCall:
 
     # ---- statements ----
 
-    def news(self) -> tuple[str | None, list[Fragment] | None]:
-        """Return the argument text and the fragments since the last call; None: nothing new."""
-        news = self._text, self._fragments
-        self._text = self._fragments = None
-        return news
-
     def take(self, delta: CallDelta) -> None:
         """Add the arguments of a delta, which are text, values or fragments."""
         self.hosted = self.hosted or delta.hosted
@@ -242,7 +236,7 @@ class ToolCall:
 
     def _add(self, text: str) -> None:
         """Add to the argument text, and set the new text (at most once for each event)."""
-        self._text = text or self._text
+        self.new_text = text or self.new_text
         # The string must have no other owner while it grows: then CPython extends it in place.
         raw = self.raw
         self.raw = ""
@@ -250,7 +244,7 @@ class ToolCall:
         self.raw = raw
 
     def _note(self, fragments: list[Fragment]) -> None:
-        self._fragments = self._fragments + fragments if self._fragments else fragments
+        self.new_fragments = self.new_fragments + fragments if self.new_fragments else fragments
 
     def _append(self, text: str | None, *, is_final: bool = False) -> None:
         """Read new text, unless it is a repetition. `is_final`: an empty object is the value."""
@@ -299,7 +293,8 @@ class ToolCall:
             self._is_broken = True
             self._fail(error.to_dict())
         else:
-            self._validate()
+            if self._check is not None:
+                self._validate()
         return self._builder.take()
 
     def _write_values(self, delta: CallDelta) -> str | None:
@@ -397,12 +392,12 @@ class ToolCall:
     ) -> None:
         """Set the final status. With `is_void`, leave a call with empty arguments undecided."""
         is_whole = not is_cut and error is None
-        is_empty = is_whole and self._is_empty()
-        if self.status != "streaming":
-            pass
-        elif is_empty and is_void:
+        is_empty = is_whole and self.status == "streaming" and self._is_empty()
+        if is_empty and is_void:
             self._is_void = True
             return
+        if self.status != "streaming":
+            pass
         elif not (is_empty or self._ends(is_whole)):
             self.status = "truncated"
             if error is not None:
@@ -413,7 +408,9 @@ class ToolCall:
             self._validate({} if is_empty else self.args)
             if self.error is None:
                 self.status = "complete"
-        self._freeze({} if is_empty and self.status == "complete" else self.args)
+            else:
+                is_empty = False
+        self._freeze({} if is_empty else self.args)
 
     def _is_empty(self) -> bool:
         """Return whether no character of arguments came, which is an empty object at the end."""

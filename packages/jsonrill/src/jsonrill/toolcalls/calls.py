@@ -132,6 +132,7 @@ class ToolCalls:
         # All calls that are kept, by number; and those whose response has ended.
         self._calls: dict[int, ToolCall] = {}
         self._done: dict[int, ToolCall] = {}
+        # The updates of the last event.
         self._updates: list[ToolCallUpdate] = []
         # The results whose calls have not come yet, by id.
         self._early: dict[str, Result] = {}
@@ -170,10 +171,14 @@ class ToolCalls:
         if self.ended:
             self.ended = []
             self._evict()
+        self._updates = []
         self._event += 1
         for statement in statements:
-            self._act(statement)
-        return self._take()
+            if type(statement) is CallDelta:
+                self._call(statement)
+            else:
+                self._act(statement)
+        return self._updates
 
     def flush(self, *message_ids: str) -> list[ToolCallUpdate]:
         """Return the updates at the end of a stream: calls that have not ended are truncated.
@@ -186,32 +191,26 @@ class ToolCalls:
             hint = "provider= takes the name of one, or a function that reads other events"
             message = f"none of {unknown} events is from a known provider; {hint}"
             warnings.warn(message, UnknownEvents, stacklevel=2)
-        self.ended = []
+        self.ended, self._updates = [], []
         self._evict()
         for message_id in message_ids or (None,):
             for scope in self._identity.end_scopes(message_id, None):
                 self._end(scope, None)
-        return self._take()
+        return self._updates
 
     def answer(self, id: str, result: Any, *, is_error: bool = False) -> list[ToolCallUpdate]:
         """Record a tool's result, where the provider's stream does not carry it."""
-        self.ended = []
+        self.ended, self._updates = [], []
         self._result(Result(id, result, is_error))
-        return self._take()
+        return self._updates
 
     def forget(self, message_id: str) -> None:
         """Drop the calls of this message, as if it had never come."""
         for call in self._identity.forget(message_id):
             self._drop(call)
 
-    def _take(self) -> list[ToolCallUpdate]:
-        updates, self._updates = self._updates, []
-        return updates
-
     def _act(self, statement: Statement) -> None:
-        if isinstance(statement, CallDelta):
-            self._call(statement)
-        elif isinstance(statement, Usage):
+        if isinstance(statement, Usage):
             self._counted = self._event
         elif isinstance(statement, Begin):
             for scope in self._identity.end_scopes(None, None, except_for=statement.message):
@@ -261,7 +260,8 @@ class ToolCalls:
         self, call: ToolCall, status: Status, name: str | None = None, is_new: bool = False
     ) -> None:
         """Make an update with the changes of a call that had this status."""
-        text, fragments = call.news()
+        text, fragments = call.new_text, call.new_fragments
+        call.new_text = call.new_fragments = None
         changed = call.status if call.status != status else None
         if is_new or name or text or fragments is not None or changed:
             encoding = "text" if is_new and call.encoding == "text" else None
