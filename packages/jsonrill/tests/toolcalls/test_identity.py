@@ -18,11 +18,11 @@ from jsonrill.toolcalls.identity import Identity
 class Call(ToolCall):
     """A call whose arguments a test completes, and which it ends."""
 
-    is_complete: bool = False
+    is_done: bool = False
 
     @property
     def has_all_args(self) -> bool:
-        return self.is_complete
+        return self.is_done
 
     @property
     def is_settled(self) -> bool:
@@ -46,7 +46,7 @@ class Calls:
             return None
         if event.get("name") is not None and call.name is None:
             call.name = event["name"]
-        return self.made.index(call)
+        return call.number - 1
 
     def end(self, message: str | None = None, choice: int | None = None) -> None:
         for scope in self.identity.end_scopes(message, choice):
@@ -61,7 +61,7 @@ def run(*events: dict[str, Any]) -> list[int | None]:
     for event in events:
         match event:
             case {"COMPLETE": number}:
-                calls.made[number].is_complete = True
+                calls.made[number].is_done = True
             case {"BEGUN": number}:
                 calls.made[number].raw = "{"
             case {"CLOSE": number}:
