@@ -238,7 +238,7 @@ def test_any_mixture_keeps_ids_to_their_calls(events: list[dict[str, Any]]) -> N
             calls.end()
         elif "COMPLETE" in event:
             for call in calls.made:
-                call.is_complete = True
+                call.is_done = True
         else:
             number = calls.find(**event)
             if number is None:
