@@ -326,7 +326,13 @@ def test_dataclasses_and_models_are_objects(frozen: bool) -> None:
         receiver.feed(message)
         assert receiver.value == [{"kind": 1, "model": {"title": title, "tags": ["a"]}}]
     assert message == [2, ["append", "/0/model/title", "lo"]]
-    assert sender.feed([Step(Kind.PLAN, Model(title="Oslo", tags=("a",)))]) is None
+    states: list[Any] = [Step(Kind.PLAN, Model(title="Oslo", tags=("a",)))]
+    assert sender.feed(states) is None
+    states = [Model(title="Bergen"), *states, {"models": [Model(title="Voss")]}]
+    sender.feed(states)
+    moved = [states[2], states[0], Step(Kind.PLAN, Model(title="Oslo", tags=("a",)))]
+    last = {"models": [{"title": "Voss", "tags": []}]}
+    assert sender.feed(moved) == [4, ["splice", "", 0, 0, [last]], ["splice", "", 3, 1, []]]
 
 
 class Key(str):

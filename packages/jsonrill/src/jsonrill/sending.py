@@ -90,7 +90,7 @@ class StateSender(Stage):
 
     def feed(self, state: Any) -> list[Message]:
         """Return the message for this state."""
-        return _present(self.sender.feed(state))
+        return _as_list(self.sender.feed(state))
 
     def flush(self, cut: CutShort | None = None) -> list[Message]:
         """Return the last message."""
@@ -99,7 +99,7 @@ class StateSender(Stage):
     def stop(self, error: Exception | None = None) -> list[Message]:
         """Return the last message; `error` is the reason for the end."""
         self.ended = True
-        return _present(self.sender.end(error))
+        return _as_list(self.sender.end(error))
 
     def rescue(self, error: Exception) -> Iterator[Message]:
         if not self.ended:
@@ -116,7 +116,7 @@ class TextSender(StateSender):
     def __init__(self, *, numbered: bool = True, **options: Any) -> None:
         super().__init__(numbered=numbered, ordered=True)
         # Something may follow the value, so its end changes nothing.
-        self._recorder = self.sender.copy.builder = Recorder(0, lambda: None)
+        self._recorder = self.sender.receiver.builder = Recorder(0, lambda: None)
         self._machine = create_machine(self._recorder, options)
 
     def feed(self, text: str | bytes) -> list[Message]:
@@ -138,10 +138,10 @@ class TextSender(StateSender):
         recorder = self._recorder
         is_new = recorder.started and (recorder.is_dirty or not recorder.is_sent)
         operations = recorder.take()[0] if is_new else []
-        return _present(self.sender.write([*operations, *end]))
+        return _as_list(self.sender.write([*operations, *end]))
 
 
-def _present(message: Message | None) -> list[Message]:
+def _as_list(message: Message | None) -> list[Message]:
     return [] if message is None else [message]
 
 

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping
 from reprlib import repr as short_repr
 from typing import Any, Final
 
-from .deltas import Operation, Patch, apply_delta, difference, plain, resolve, tokens_of
+from .deltas import Operation, Patch, apply_delta, copy_json, difference, parse_pointer, resolve
 from .errors import DEFAULT_LIMITS, Gap, InvalidMessage, Limits, StreamClosed, public_problem
 from .paths import ABSENT
 
@@ -76,12 +76,12 @@ class Receiver:
         """Return whether there is a value at this JSON Pointer, and it is final."""
         if self.n == 0 or resolve(self.value, pointer) is ABSENT:
             return False
-        around = _prefixes(pointer)
+        around = _ancestors(pointer)
         if (self.ended and self.error is None) or not self.done.isdisjoint(around):
             return True
         if not self.ordered or self.last is None:
             return False
-        return self.last not in around and pointer not in _prefixes(self.last)
+        return self.last not in around and pointer not in _ancestors(self.last)
 
     def _adopt(self, message: dict[str, Any]) -> bool:
         """Replace everything by a snapshot."""
@@ -90,8 +90,8 @@ class Receiver:
                 raise InvalidMessage(f"{short_repr(message[name])} is not the {name} of a snapshot")
         if message.get("v", 1) != 1:
             raise InvalidMessage(f"version {short_repr(message['v'])} of the wire is not supported")
-        n, last = _number(message.get("n")), message.get("last")
-        tokens_of(last or "", self._limits.depth)
+        n, last = _check_number(message.get("n")), message.get("last")
+        parse_pointer(last or "", self._limits.depth)
         steps = [["set", "", message.get("value", ABSENT)]]
         steps += [["done", pointer] for pointer in message.get("done", [])]
         steps += [["end"]] if message.get("end") else []
@@ -110,7 +110,7 @@ class Receiver:
             if self._is_lost:
                 raise Gap("a change without a number needs a snapshot; JSON text must be decoded")
             return self.advance(steps)
-        n = _number(steps[0])
+        n = _check_number(steps[0])
         if self._needs_snapshot or n > self.n + 1:
             raise Gap(f"message {n} came after message {self.n}: ask the sender for a snapshot")
         return n > self.n and self.advance(steps[1:])
@@ -163,8 +163,8 @@ class Sender:
         self._numbered = numbered
         self._frozen = frozen
         # The state that every receiver has, and the state to compare the next one with.
-        self.copy = Receiver()
-        self.copy.ordered = ordered
+        self.receiver = Receiver()
+        self.receiver.ordered = ordered
         self._state: Any = ABSENT
 
     def feed(self, state: Any, done: Iterable[str] = ()) -> Message | None:
@@ -173,16 +173,16 @@ class Sender:
         `done` are JSON Pointers of values that are final from now on. A state that changes one of
         them is refused with a ValueError, as is one that is not JSON.
         """
-        copy = self.copy
+        receiver = self.receiver
         try:
             operations = difference(self._state, state)
         except RecursionError:
             raise ValueError("the state has too many levels") from None
-        if copy.done:
+        if receiver.done:
             self._check_done(operations)
-        marks = [["done", mark] for mark in done if not copy.is_complete(mark)]
+        marks = [["done", mark] for mark in done if not receiver.is_complete(mark)]
         message = self.write([*operations, *marks])
-        self._state = state if self._frozen else copy.value
+        self._state = state if self._frozen else receiver.value
         return message
 
     def end(self, error: Exception | Mapping[str, Any] | None = None) -> Message | None:
@@ -191,70 +191,70 @@ class Sender:
 
     def snapshot(self) -> dict[str, Any] | None:
         """Return the message for a receiver that joins now; None before the first state."""
-        copy = self.copy
+        receiver = self.receiver
         members = {
-            "last": copy.last,
-            "done": sorted(copy.done),
-            "ordered": copy.ordered,
-            "end": copy.ended and copy.error is None,
-            "error": copy.error,
+            "last": receiver.last,
+            "done": sorted(receiver.done),
+            "ordered": receiver.ordered,
+            "end": receiver.ended and receiver.error is None,
+            "error": receiver.error,
         }
         present = {name: item for name, item in members.items() if item not in (None, False, [])}
-        return {"n": copy.n, "value": copy.value, **present} if copy.n else None
+        return {"n": receiver.n, "value": receiver.value, **present} if receiver.n else None
 
     def write(self, steps: list[Operation]) -> Message | None:
         """Return the message with these steps, or None if there are none."""
-        copy, last = self.copy, self.copy.last
-        if copy.ended:
+        receiver, last = self.receiver, self.receiver.last
+        if receiver.ended:
             raise StreamClosed("the stream has ended; nothing more can be sent")
         if not steps:
             return None
-        copy.advance(steps)
-        if copy.n == 1:
-            copy.last = None
+        receiver.advance(steps)
+        if receiver.n == 1:
+            receiver.last = None
             return self.snapshot()
-        message: list[Any] = [copy.n] if self._numbered else []
+        message: list[Any] = [receiver.n] if self._numbered else []
         for step in steps:
             message.append(step[2] if step[:2] == ["append", last] else step)
             last = step[1] if len(step) > 1 else None
-        return _shortest(message)
+        return _shorten(message)
 
     def merge(self, held: Message, message: Message) -> Message | None:
         """Merge a message that was not sent yet with the next one, if possible in place."""
         if isinstance(held, dict) or isinstance(message, dict):
             return self.snapshot()
-        self.copy.n -= 1
+        self.receiver.n -= 1
         merged = [held] if isinstance(held, str) else held
         first, *others = [message] if isinstance(message, str) else message[self._numbered :]
         if type(first) is str and type(merged[-1]) is str:
             first = merged.pop() + first
         merged += [first, *others]
-        return _shortest(merged)
+        return _shorten(merged)
 
     def _check_done(self, operations: list[Operation]) -> None:
         """Refuse operations that change, remove or move a value that was marked as done."""
-        old, done = self.copy.value, self.copy.done
+        old, done = self.receiver.value, self.receiver.done
         new = apply_delta(old, operations)
         for _, pointer, *_ in operations:
             inside = [mark for mark in done if mark.startswith(pointer + "/")]
-            for mark in done.intersection(_prefixes(pointer)).union(inside):
+            for mark in done.intersection(_ancestors(pointer)).union(inside):
                 item = resolve(new, mark)
                 if item is ABSENT or difference(resolve(old, mark), item):
                     raise ValueError(f"the state changes {mark!r}, which is done")
 
 
-def _shortest(message: list[Any]) -> Message:
+def _shorten(message: list[Any]) -> Message:
     """Return a change without a number that is only a short append as that text (W5)."""
     return message[0] if len(message) == 1 and type(message[0]) is str else message
 
 
-def _prefixes(pointer: str) -> list[str]:
+def _ancestors(pointer: str) -> list[str]:
     """Return the pointers of the containers around a value, and its own."""
     tokens = pointer.split("/")
     return ["/".join(tokens[:count]) for count in range(1, len(tokens) + 1)]
 
 
-def _number(n: Any) -> int:
+def _check_number(n: Any) -> int:
     if type(n) is not int or not 1 <= n <= _MAX_NUMBER:
         raise InvalidMessage(f"{short_repr(n)} is not the number of a message")
     return n
@@ -268,7 +268,7 @@ def last_step(error: Exception | Mapping[str, Any] | None = None) -> Operation:
     """Return the step that ends a stream. It hides the details of unexpected exceptions."""
     if error is None:
         return ["end"]
-    problem = plain(public_problem(error) if isinstance(error, Exception) else error)
+    problem = copy_json(public_problem(error) if isinstance(error, Exception) else error)
     if not _is_error(problem):
         raise ValueError(f"an error has a code and a message, not {short_repr(problem)}")
     return ["error", problem]
