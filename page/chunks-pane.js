@@ -31,9 +31,9 @@ export class ChunksPane {
    * @param {boolean} isEnd
    */
   show(position, isEnd) {
-    const shown = this.#chunks.filter(({ record }) => isEnd || record <= position);
-    const newest = isEnd ? Infinity : shown.at(-1)?.record;
-    const chunks = shown.map(({ record, data }, key) => ({ key, data, signature: record === newest ? "newest" : "old" }));
+    const visible = this.#chunks.filter(({ record }) => isEnd || record <= position);
+    const newest = isEnd ? Infinity : visible.at(-1)?.record;
+    const chunks = visible.map(({ record, data }, key) => ({ key, data, signature: record === newest ? "newest" : "old" }));
     const rows = isEnd ? chunks : [...chunks, { key: "cursor", data: "", signature: "cursor" }];
     followEnd(this.#panel, () => showRows(this.#panel, rows, fill, "span"));
   }

@@ -28,8 +28,8 @@ const FINDERS = [
  */
 export function diagnose(recording) {
   for (const find of FINDERS) {
-    const found = find(recording);
-    if (found !== null) return found;
+    const finding = find(recording);
+    if (finding !== null) return finding;
   }
   return recording.isEnded ? good(recording) : busy(recording);
 }

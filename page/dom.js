@@ -64,10 +64,10 @@ const signatures = new WeakMap();
 export function showRows(list, rows, fill, tag = "div") {
   /** @type {Map<string, HTMLElement>} */
   const before = new Map();
-  const wanted = new Set(rows.map(({ key }) => String(key)));
+  const keys = new Set(rows.map(({ key }) => String(key)));
   for (const element of /** @type {HTMLElement[]} */ ([...list.children])) {
     const key = element.dataset.key ?? "";
-    if (wanted.has(key)) before.set(key, element);
+    if (keys.has(key)) before.set(key, element);
     else element.remove();
   }
   let next = list.firstElementChild;
@@ -101,9 +101,9 @@ export function followEnd(pane, draw, isForced = false) {
  */
 export function reveal(element, pane) {
   if (element === null) return;
-  const [inner, outer] = [element.getBoundingClientRect(), pane.getBoundingClientRect()];
-  const isInSight = inner.top >= outer.top && inner.bottom <= outer.bottom;
-  if (!isInSight) pane.scrollTop += inner.top - outer.top - outer.height / 3;
+  const [target, frame] = [element.getBoundingClientRect(), pane.getBoundingClientRect()];
+  const isInSight = target.top >= frame.top && target.bottom <= frame.bottom;
+  if (!isInSight) pane.scrollTop += target.top - frame.top - frame.height / 3;
 }
 
 /**

@@ -98,8 +98,8 @@ export class EventsPane {
     if (this.#recording === null) return;
     const query = this.#filter.value.toLowerCase();
     const events = this.#find(query);
-    const shown = events.slice(-MAX_ROWS);
-    const rows = shown.map((index, at) => this.#row(index, events[events.length - shown.length + at - 1] ?? -1));
+    const visible = events.slice(-MAX_ROWS);
+    const rows = visible.map((index, at) => this.#row(index, events[events.length - visible.length + at - 1] ?? -1));
     followEnd(this.#table, () => showRows(this.#body, rows, (row, element) => this.#fill(row, element), "tr"));
     const all = formatCount(events.length, query ? "match" : "event", query ? "matches" : "events");
     this.#count.textContent = this.#problem || (events.length > MAX_ROWS ? `${all}, the last ${MAX_ROWS} are shown` : all);
@@ -214,8 +214,8 @@ function json(value) {
 function operation(step) {
   if (typeof step === "number") return make("span", "muted", `${step} `);
   const [name, pointer = "", ...values] = typeof step === "string" ? ["append", "", step] : step;
-  const shown = values.map((/** @type {any} */ value) => shorten(JSON.stringify(value) ?? "", MAX_TEXT)).join(" ");
+  const content = values.map((/** @type {any} */ value) => shorten(JSON.stringify(value) ?? "", MAX_TEXT)).join(" ");
   const where = make("span", "muted", escapeText(isObject(pointer) ? JSON.stringify(pointer) : pointer));
   const isBare = name === "append" && pointer === "";
-  return make("span", `op ${name}`, isBare ? "" : make("b", "", `${name} `), where, " ", escapeText(shown));
+  return make("span", `op ${name}`, isBare ? "" : make("b", "", `${name} `), where, " ", escapeText(content));
 }

@@ -27,21 +27,21 @@ const NAMES = { text: "piece", many: "JSON line", snapshots: "snapshot", events:
  */
 export function recognise(text, chosen = "auto") {
   const source = text.replace(/^\ufeff/, "");
-  if (chosen === "text") return material("text", [{ data: source, at: null }]);
-  const inner = unwrap(source);
-  if (typeof inner === "string") return recognise(inner, chosen);
+  if (chosen === "text") return createMaterial("text", [{ data: source, at: null }]);
+  const events = unwrap(source);
+  if (typeof events === "string") return recognise(events, chosen);
   const lines = linesOf(source);
   const isStream = isEventStream(lines);
-  const items = inner ?? (isStream ? dataOf(lines) : lines.filter(({ data }) => data.trim() !== ""));
+  const items = events ?? (isStream ? dataOf(lines) : lines.filter(({ data }) => data.trim() !== ""));
   const values = items.map(({ data }) => parseJson(data));
   const isDone = isStream && lines.some(({ data }) => data.replace(/^data:\s*/, "") === "[DONE]");
   // Some providers end their events with [DONE]; a stream may also have comments only.
   const isOfProvider = isStream && (items.length === 0 || (isDone && values.every(isObject)));
   const kind = chosen !== "auto" ? chosen : isOfProvider ? "events" : kindOf(items, values, source, isStream);
   const isJoined = isStream && items[0]?.at === null && lines.some((_, at) => isData(lines[at]) && isData(lines[at + 1]));
-  const found = { ...withItems(kind, items, values, source, isStream), isDone, isJoined };
+  const material = { ...withItems(kind, items, values, source, isStream), isDone, isJoined };
   const isUnknown = isStream && (kind === "many" || kind === "text") && values.some(isObject);
-  return isUnknown ? { ...found, about: `${formatCount(items.length, "event")} of no known provider` } : found;
+  return isUnknown ? { ...material, about: `${formatCount(items.length, "event")} of no known provider` } : material;
 }
 
 /**
@@ -49,7 +49,7 @@ export function recognise(text, chosen = "auto") {
  * @param {Item[]} items
  * @returns {Material}
  */
-function material(kind, items) {
+function createMaterial(kind, items) {
   const isTimed = items.length > 1 && items.every(({ at }) => at !== null);
   const isWhole = items.length === 1 && (kind === "text" || kind === "many");
   const about = isWhole ? (kind === "text" ? "JSON text" : "JSON lines") : formatCount(items.length, NAMES[kind]);
@@ -66,18 +66,18 @@ function material(kind, items) {
 function withItems(kind, items, values, source, isStream) {
   if (kind === "text" && values.length > 1 && values.every((value) => typeof value === "string")) {
     const pieces = items.map(({ at }, index) => ({ data: values[index], at }));
-    return material(kind, pieces);
+    return createMaterial(kind, pieces);
   }
-  if (kind === "text") return material(kind, isStream ? items : [{ data: source, at: null }]);
+  if (kind === "text") return createMaterial(kind, isStream ? items : [{ data: source, at: null }]);
   if (kind === "many") {
     const lines = items.map(({ data, at }) => ({ data: `${data}\n`, at }));
-    const found = material(kind, lines);
-    return found.isTimed || isStream ? found : material(kind, [{ data: source, at: null }]);
+    const separate = createMaterial(kind, lines);
+    return separate.isTimed || isStream ? separate : createMaterial(kind, [{ data: source, at: null }]);
   }
   // Drop an incomplete last event or message. The missing end marker already shows that the stream was cut off.
   const isCut =
     items.length > 1 && values.at(-1) === undefined && kind !== "snapshots" && /^\s*[[{]/.test(items[items.length - 1].data);
-  return material(kind, isCut ? items.slice(0, -1) : items);
+  return createMaterial(kind, isCut ? items.slice(0, -1) : items);
 }
 
 /**
@@ -91,13 +91,13 @@ function unwrap(source) {
   if (typeof value === "string") return /^\s*(?:data|event):/.test(value) ? value : null;
   if (value !== undefined) return areEvents([value]) ? [{ data: source, at: null }] : null;
   if (first !== "[") return null;
-  const list = parseJson(source) ?? begun(source);
+  const list = parseJson(source) ?? readPartialList(source);
   if (!Array.isArray(list) || !list.every(isObject) || !areEvents(list)) return null;
   return list.map((event) => ({ data: JSON.stringify(event), at: null }));
 }
 
 /** Return the elements of an array that is cut off, without the last one. @param {string} source */
-function begun(source) {
+function readPartialList(source) {
   try {
     const list = /** @type {any} */ (partial(source));
     return Array.isArray(list) ? list.slice(0, -1) : null;
@@ -118,12 +118,12 @@ const TIME = new RegExp(String.raw`^\[?(?:(${CLOCK})|(\d{10}\.\d+)|(\d{13})|(\d{
  */
 function linesOf(text) {
   const lines = text.split(/\r\n|\r|\n/);
-  const plain = lines.map((data) => ({ data, at: null }));
-  const full = lines.filter((line) => line.trim() !== "");
-  if (full.length < 2 || !full.every((line) => TIME.test(line))) return plain;
-  const start = timeOf(full[0]);
-  if (Number.isNaN(start) || full.every((line) => line.replace(TIME, "") === "")) return plain;
-  return full.map((line) => ({ data: line.replace(TIME, ""), at: timeOf(line) - start }));
+  const untimed = lines.map((data) => ({ data, at: null }));
+  const entries = lines.filter((line) => line.trim() !== "");
+  if (entries.length < 2 || !entries.every((line) => TIME.test(line))) return untimed;
+  const start = timeOf(entries[0]);
+  if (Number.isNaN(start) || entries.every((line) => line.replace(TIME, "") === "")) return untimed;
+  return entries.map((line) => ({ data: line.replace(TIME, ""), at: timeOf(line) - start }));
 }
 
 /** Milliseconds. @param {string} line that begins with a time */
@@ -187,8 +187,8 @@ function kindOf(items, values, source, isStream) {
   if (isGrowing(valid) && valid.length * 2 > values.length) return "snapshots";
   if (valid.length === values.length) return "many";
   // JSON lines may have a broken line, and are often cut off in the last one.
-  const begun = items.filter(({ data }) => /^\s*[[{]/.test(data)).length;
-  const isLog = isContainer(values[0]) && begun > 1 && 2 * Math.max(valid.length, begun) >= values.length;
+  const starts = items.filter(({ data }) => /^\s*[[{]/.test(data)).length;
+  const isLog = isContainer(values[0]) && starts > 1 && 2 * Math.max(valid.length, starts) >= values.length;
   return isLog ? "many" : "text";
 }
 

@@ -59,10 +59,10 @@ export class Source {
   paste(text, title, kind, options) {
     if (text.trim() === "") return "There is no text. Paste one first.";
     if (text.length > MAX_TEXT) return "The text is larger than 64 MB. Paste a part of it.";
-    const found = recognise(text, kind);
-    const recording = new Recording(found.kind, `${title}: ${found.about}`, options);
-    Object.assign(recording, { isTimed: found.isTimed, isDone: found.isDone, isJoined: found.isJoined });
-    void this.#show(recording, found.items, STEP, { how: "end" });
+    const material = recognise(text, kind);
+    const recording = new Recording(material.kind, `${title}: ${material.about}`, options);
+    Object.assign(recording, { isTimed: material.isTimed, isDone: material.isDone, isJoined: material.isJoined });
+    void this.#show(recording, material.items, STEP, { how: "end" });
     return "";
   }
 

@@ -57,8 +57,8 @@ export class Tabs {
   #press(event) {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (step === undefined) return;
-    const shown = ALL.filter((tab) => this.#buttons.get(tab)?.checkVisibility());
-    const next = shown[(shown.indexOf(this.current) + step + shown.length) % shown.length];
+    const visible = ALL.filter((tab) => this.#buttons.get(tab)?.checkVisibility());
+    const next = visible[(visible.indexOf(this.current) + step + visible.length) % visible.length];
     this.choose(next);
     this.#buttons.get(next)?.focus();
   }

@@ -94,8 +94,8 @@ export class TextPane {
 
   /** Move the window to a block that it does not contain. @param {number} block */
   #reach(block) {
-    const shown = [.../** @type {NodeListOf<HTMLElement>} */ (this.#list.childNodes)].map(({ dataset }) => Number(dataset.key));
-    if (!shown.includes(block)) this.#first = Math.max(0, block - 2);
+    const blocks = [.../** @type {NodeListOf<HTMLElement>} */ (this.#list.childNodes)].map(({ dataset }) => Number(dataset.key));
+    if (!blocks.includes(block)) this.#first = Math.max(0, block - 2);
   }
 
   /** @param {number} direction */
@@ -185,8 +185,8 @@ export class TextPane {
       // A token is cut where the selection or the mark begins and ends.
       const { offset = -1, length = 0 } = this.#mark ?? {};
       const cuts = [selected?.keyStart, selected?.end, offset, offset + length];
-      const inner = cuts.filter((cut) => cut !== undefined && cut > at && cut < until).sort((a, b) => Number(a) - Number(b));
-      for (const stop of [...inner, until]) {
+      const stops = cuts.filter((cut) => cut !== undefined && cut > at && cut < until).sort((a, b) => Number(a) - Number(b));
+      for (const stop of [...stops, until]) {
         element.append(this.#span(outline.text, at, Math.min(Number(stop), end), className));
         at = Number(stop);
       }
@@ -211,9 +211,9 @@ export class TextPane {
     const { offset = 0, length = 0, track = null } = this.#mark ?? {};
     const isMark = track === null && start >= offset && start < offset + length;
     const isSelected = this.#selected !== null && start >= this.#selected.keyStart && start < this.#selected.end;
-    const shown = text.slice(start, end);
+    const part = text.slice(start, end);
     // A line break has no width of its own.
-    const content = isMark && shown === "\n" ? [make("mark", "", "↵"), shown] : [escapeText(shown)];
+    const content = isMark && part === "\n" ? [make("mark", "", "↵"), part] : [escapeText(part)];
     const span = make(isMark && content.length === 1 ? "mark" : "span", className, ...content);
     if (isSelected) span.classList.add("selected");
     span.dataset.at = String(start);

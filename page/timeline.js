@@ -121,11 +121,11 @@ export class TimeLine {
     this.#stops = signature;
     const room = byId("stops").clientWidth || 600;
     /** @type {number[]} */
-    const taken = [];
+    const occupied = [];
     const free = stops.filter(({ position }) => {
       const at = (position / Math.max(1, length)) * room;
-      if (taken.some((other) => Math.abs(other - at) < 26)) return false;
-      taken.push(at);
+      if (occupied.some((other) => Math.abs(other - at) < 26)) return false;
+      occupied.push(at);
       return true;
     });
     byId("stops").replaceChildren(...free.map((stop) => this.#stop(stop, length)));

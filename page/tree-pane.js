@@ -114,10 +114,10 @@ export class TreePane {
 function matches({ outline, offset }, query) {
   const text = outline.text.toLowerCase();
   /** @type {Set<ValueNode>} */
-  const found = new Set();
-  for (let at = text.indexOf(query); at >= 0 && at < offset && found.size < MAX_MATCHES; at = text.indexOf(query, at + 1)) {
+  const nodes = new Set();
+  for (let at = text.indexOf(query); at >= 0 && at < offset && nodes.size < MAX_MATCHES; at = text.indexOf(query, at + 1)) {
     const node = outline.nodeAt(at);
-    if (node !== null && (!node.isContainer || at < node.start)) found.add(node);
+    if (node !== null && (!node.isContainer || at < node.start)) nodes.add(node);
   }
-  return [...found];
+  return [...nodes];
 }

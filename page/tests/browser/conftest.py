@@ -14,7 +14,7 @@ from support import SLACK
 from support.browser import launched
 from support.processes import Server
 
-from .shown import Shown
+from .view import PageView
 
 expect.set_options(timeout=5_000 * SLACK)
 
@@ -41,9 +41,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 @pytest.fixture
-def shown(page: Page, server: Server) -> Iterator[Shown]:
+def view(page: Page, server: Server) -> Iterator[PageView]:
     """Yield the open page; an error or warning of the browser fails the test."""
-    shown = Shown(page, server.url)
-    shown.open()
-    yield shown
-    shown.check()
+    view = PageView(page, server.url)
+    view.open()
+    yield view
+    view.check()

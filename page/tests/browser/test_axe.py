@@ -16,7 +16,7 @@ from playwright.sync_api import expect
 from support import ROOT, few
 from support.npm import installed
 
-from .shown import Shown
+from .view import PageView
 
 # The experimental rule wants the texts of its children in the name of a tree item. As in WAI-ARIA's
 # pattern, the name is its own line; the children are items with names of their own.
@@ -30,44 +30,44 @@ RUN: Final = """async () => {
 class State(NamedTuple):
     """A state of the page; `picture` is its name in the documentation."""
 
-    reach: Callable[[Shown], Any]
+    reach: Callable[[PageView], Any]
     width: int
     scheme: Any
     picture: str = ""
 
 
-def recipe(shown: Shown) -> None:
-    shown.example("recipe")
-    shown.seek(150)
+def recipe(view: PageView) -> None:
+    view.example("recipe")
+    view.seek(150)
 
 
-def violation(shown: Shown) -> None:
-    shown.example("schema")
-    expect(shown.page.locator("#diagnosis")).to_have_attribute("data-tone", "bad")
+def violation(view: PageView) -> None:
+    view.example("schema")
+    expect(view.page.locator("#diagnosis")).to_have_attribute("data-tone", "bad")
 
 
-def modes(shown: Shown) -> None:
-    shown.example("modes")
-    expect(shown.page.locator("#event-rows .badge.good").last).to_be_visible()
-    shown.seek(120)
+def modes(view: PageView) -> None:
+    view.example("modes")
+    expect(view.page.locator("#event-rows .badge.good").last).to_be_visible()
+    view.seek(120)
 
 
-def snapshots(shown: Shown) -> None:
-    shown.example("snapshots")
-    shown.seek(24)
-    expect(shown.page.locator("#panel-chunks .newest")).to_be_visible()
+def snapshots(view: PageView) -> None:
+    view.example("snapshots")
+    view.seek(24)
+    expect(view.page.locator("#panel-chunks .newest")).to_be_visible()
 
 
-def options(shown: Shown) -> None:
-    shown.page.locator("#options summary").click()
+def options(view: PageView) -> None:
+    view.page.locator("#options summary").click()
 
 
-def call(shown: Shown) -> None:
-    shown.example("broken-call")
+def call(view: PageView) -> None:
+    view.example("broken-call")
 
 
 STATES: Final = {
-    "start": State(lambda shown: None, 1280, "light"),
+    "start": State(lambda view: None, 1280, "light"),
     "start-phone": State(options, 390, "dark"),
     "recipe": State(recipe, 1280, "light", "light"),
     "recipe-phone": State(recipe, 390, "light"),
@@ -89,12 +89,12 @@ def axe() -> str:
 
 @few(4)
 @pytest.mark.parametrize("name", STATES)
-def test_axe_finds_no_violation(shown: Shown, axe: str, name: str) -> None:
-    state, page = STATES[name], shown.page
+def test_axe_finds_no_violation(view: PageView, axe: str, name: str) -> None:
+    state, page = STATES[name], view.page
     page.set_viewport_size({"width": state.width, "height": 800})
     page.emulate_media(color_scheme=state.scheme)
     page.evaluate(axe)
-    state.reach(shown)
+    state.reach(view)
     assert page.evaluate(RUN) == []
     page.screenshot(path=folder_of("build/screenshots") / f"{name}.png")
     if state.picture and os.environ.get("SCREENSHOTS"):

@@ -17,7 +17,7 @@ TWO_FRAMES = """() => new Promise((done) => {
 })"""
 
 
-class Shown:
+class PageView:
     """One open page. `faults` lists errors and warnings of the browser; it should stay empty."""
 
     def __init__(self, page: Page, url: str) -> None:
@@ -44,7 +44,7 @@ class Shown:
     # ---- input ----
 
     def example(self, name: str) -> None:
-        """Open an example; without motion it is shown at its end."""
+        """Open an example; without motion, at its end."""
         self.page.locator(f"[data-sample={name}]").click()
         self.drawn()
 
@@ -79,7 +79,7 @@ class Shown:
         )
         self.drawn()
 
-    # ---- what is shown ----
+    # ---- what it shows ----
 
     def length(self) -> int:
         return int(self.page.locator("#slider").get_attribute("max") or 0)
