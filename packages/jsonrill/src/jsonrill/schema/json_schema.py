@@ -19,8 +19,6 @@ from .errors import Refused, forbid_key, library, quote, shorten
 _HOME: Final = "jsonrill:///schema"
 # What jsonschema-rs calls the value in its messages.
 _MASK: Final = "the value"
-# Keywords that lead to parts.
-_INSIDE: Final = frozenset(("properties", "additionalProperties", "items", "prefixItems"))
 # What makes a part mean something else on its own: names and references that are not local.
 _ENTANGLED: Final = re.compile(
     r'"\$(id|schema|anchor|(dynamic|recursive)(Ref|Anchor))": |"\$ref": "(?!#["/])'
@@ -131,20 +129,19 @@ class JsonNode(Node):
 
     def child(self, step: str | int) -> Node:
         part = self._part
-        if _INSIDE.isdisjoint(part):
-            return self._target.child(step)
         if isinstance(step, int):
             first = part.get("prefixItems", ()) if self._schemas.has_prefix else ()
             if step < len(first):
                 return self._below("prefixItems", str(step))
-            return self._below("items") if isinstance(part.get("items"), (dict, bool)) else ANY
-        if step in part.get("properties", ()):
+            if isinstance(part.get("items"), (dict, bool)):
+                return self._below("items")
+        elif step in part.get("properties", ()):
             return self._below("properties", step)
-        if "patternProperties" in part or "additionalProperties" not in part:
-            return ANY
-        if part["additionalProperties"] is False:
-            raise forbid_key("additionalProperties", step, list(part.get("properties", ())))
-        return self._below("additionalProperties")
+        elif "additionalProperties" in part and "patternProperties" not in part:
+            if part["additionalProperties"] is False:
+                raise forbid_key("additionalProperties", step, list(part.get("properties", ())))
+            return self._below("additionalProperties")
+        return self._target.child(step)
 
     def _below(self, *steps: str) -> Node:
         tokens = [percent(step.replace("~", "~0").replace("/", "~1"), safe="~") for step in steps]
