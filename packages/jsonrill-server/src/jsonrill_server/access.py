@@ -119,7 +119,8 @@ class Guard:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 headers = MutableHeaders(raw=message.setdefault("headers", []))
-                is_page = scope["path"] == "/" or scope["path"].startswith("/web/")
+                path = scope["path"].removeprefix(scope.get("root_path", ""))
+                is_page = path == "/" or path.startswith("/web/")
                 headers.setdefault("cache-control", "no-cache" if is_page else "no-store")
                 for header, value in HEADERS.items():
                     headers.setdefault(header, value)

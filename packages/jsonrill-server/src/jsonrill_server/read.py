@@ -1,8 +1,8 @@
 """Read a log as server-sent events, from any position.
 
 A replay renders the log from its start, and skips the events that the client already has. It
-advances when a reader has read all its events, and keeps the last ones. So readers with nearly the
-same position share a replay, and a reader that falls behind gets its own.
+advances when a reader has read all its events, and keeps the last ones. Readers with the same
+position share a replay, and a reader that falls behind gets its own.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import asyncio
 import logging
 import re
 from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import aclosing
+from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -146,7 +146,7 @@ class Replay:
         self,
         rows: AsyncGenerator[list[Row]],
         work: Rendering,
-        log: str,
+        head: Head,
         start: Position,
         turn: asyncio.Lock,
     ) -> None:
@@ -159,7 +159,7 @@ class Replay:
         self.is_over = False
         self.error: StoreError | None = None
         self._work = work
-        self._log = log
+        self._head = head
         self._start = start
         self._turn = turn
         self._clock = asyncio.get_running_loop().time
@@ -188,7 +188,9 @@ class Replay:
                 await self._is_wanted.wait()
                 async for batch in rows:
                     steps = self._render(batch)
-                    while await self._step(steps):
+                    # Replays that catch up take turns, so that they do not delay live ones.
+                    is_behind = bool(batch) and batch[0].seq <= self._head.last
+                    while await self._step(steps, self._turn if is_behind else nullcontext()):
                         await self._pause()
                     if self.is_over:
                         break
@@ -208,15 +210,17 @@ class Replay:
     def _render(self, batch: list[Row]) -> Iterator[list[Events]]:
         for row in batch:
             item = from_bytes(row.data)
-            yield from render(self._work, Position(self._log, row.epoch, row.seq), item)
+            yield from render(self._work, Position(self._head.log, row.epoch, row.seq), item)
             self.is_over = isinstance(item, End)
 
-    async def _step(self, steps: Iterator[list[Events]]) -> bool:
+    async def _step(
+        self, steps: Iterator[list[Events]], turn: AbstractAsyncContextManager[None]
+    ) -> bool:
         """Add a block of what is rendered in some milliseconds; return False after the last one."""
-        async with self._turn:
-            if self._work.is_large:
-                events, is_last = await asyncio.to_thread(self._take, steps)
-            else:
+        if self._work.is_large:
+            events, is_last = await asyncio.to_thread(self._take, steps)
+        else:
+            async with turn:
                 events, is_last = self._take(steps)
         if events:
             self._add(Events(events[-1].position, b"".join([event.data for event in events])))
@@ -283,7 +287,7 @@ class Replays:
             replay = self._shared.get(name)
             if replay is None or replay.position != position:
                 args = (self._store, key, head.log, position, lease, self._tick, self._idle)
-                replay = Replay(follow(*args), rendering(options), head.log, position, self._turn)
+                replay = Replay(follow(*args), rendering(options), head, position, self._turn)
             number = replay.end
             replay.readers += 1
             try:
