@@ -17,7 +17,7 @@ element. For `abcdef` and `xabcef`:
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import repeat
 from marshal import dumps
 from math import isfinite
@@ -136,21 +136,27 @@ def _compare_lists(old: list[Any], new: list[Any]) -> list[Operation]:
         if split := _find_split(old, new):
             i, j = split
             parts += (start + j, old[i:], new[j:]), (start, old[:i], new[:j])
-            continue
-        if len(new) > 1 and None in (_encode(old), _encode(new)):  # there are models
+        elif len(new) > 1 and None in (_encode(old), _encode(new)):  # there are models
             parts.append((start, copy_json(old), copy_json(new)))
-            continue
-        # Short values that changed together take less space in one splice.
-        is_replaced = len(new) > 1 and all(map(_is_short, new))
-        pairs = 0 if is_replaced else min(len(old), len(new))
-        for at in range(pairs):
-            operations += _prefix(start + at, difference(old[at], new[at]))
-        if len(old) == pairs == len(new) - 1 and start + len(new) == length:
-            operations.append(["set", f"/{length - 1}", copy_json(new[pairs])])
-        elif len(old) > pairs or len(new) > pairs:
-            removed = len(old) - pairs
-            operations.append(["splice", "", start + pairs, removed, copy_json(new[pairs:])])
+        else:
+            operations += _compare_elements(start, old, new, start + len(new) == length)
     return operations
+
+
+def _compare_elements(
+    start: int, old: list[Any], new: list[Any], is_end: bool
+) -> Iterator[Operation]:
+    """Yield the operations on a part of a list; nothing follows it if `is_end`."""
+    # Short values that changed together take less space in one splice.
+    is_replaced = len(new) > 1 and all(map(_is_short, new))
+    pairs = 0 if is_replaced else min(len(old), len(new))
+    for at in range(pairs):
+        yield from _prefix(start + at, difference(old[at], new[at]))
+    removed, added = len(old) - pairs, new[pairs:]
+    if is_end and removed == 0 and len(added) == 1:
+        yield ["set", f"/{start + pairs}", copy_json(added[0])]
+    elif removed or added:
+        yield ["splice", "", start + pairs, removed, copy_json(added)]
 
 
 def _is_short(item: Any) -> bool:
