@@ -18,19 +18,10 @@ from typing import Any, Literal
 from .answer import Answer
 from .errors import CutShort, Limits, refuse_copy
 from .jsontext import dumps
+from .providers import Translate
 from .providers.ending import Ending
 from .providers.finish import Reason
-from .providers.statements import (
-    Begin,
-    Finish,
-    Keep,
-    Reasoning,
-    Statement,
-    Text,
-    Translate,
-    Usage,
-    of_choice,
-)
+from .providers.statements import Begin, Finish, Keep, Reasoning, Statement, Text, Usage, of_choice
 from .thinking import ThinkTags
 from .toolcalls import ToolCall, ToolCalls, ToolCallUpdate
 from .toolcalls.call import Status
@@ -214,7 +205,7 @@ class Parts:
 
         `done`: the stream had an end mark such as `[DONE]`.
         """
-        last = self.read([Finish()]) if self.reader.ends_with_source else []
+        last = self.read([Finish()]) if self.reader.provider == "parts" else []
         ends = self.reader.ends and not done
         cut = self.cut = self.ending.end(ends=ends)
         last += self._release_text()
@@ -251,7 +242,7 @@ class Parts:
             self._tags = ThinkTags()
             self._turn += len(self.entries) > self._first
             self._first = len(self.entries)
-        elif isinstance(statement, Finish):
+        elif type(statement) is Finish:
             self._tags = ThinkTags()
             cut = self.ending.cut()
             yield from self._close_text(cut)

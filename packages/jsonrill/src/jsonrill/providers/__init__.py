@@ -8,5 +8,6 @@ provider's events in an envelope, or have their own names for the same content.
 
 from .objects import plain
 from .reader import PROVIDERS, Reader, recognise
+from .statements import Translate
 
-__all__ = ["PROVIDERS", "Reader", "plain", "recognise"]
+__all__ = ["PROVIDERS", "Reader", "Translate", "plain", "recognise"]

@@ -9,18 +9,7 @@ from typing import Any, Final
 from ..answer import Answer
 from ..errors import CUTS, CutShort
 from .finish import MEANINGS, Reason, is_complete
-from .statements import (
-    Aggregate,
-    Begin,
-    CallDelta,
-    Finish,
-    Reasoning,
-    Result,
-    Statement,
-    Text,
-    Usage,
-    text_in,
-)
+from .statements import Begin, CallDelta, Finish, Reasoning, Result, Statement, Text, Usage, text_in
 
 # How many characters of a refusal are quoted.
 _QUOTED: Final = 500
@@ -68,9 +57,6 @@ class Ending:
                     self.usage = {**(self.usage or {}), **counts}
                 case Finish() if statement.choice in (None, self.choice):
                     self._finish(statement)
-                case Aggregate(_, calls):
-                    is_cut = any(call.status == "truncated" for call in calls)
-                    self._finish(Finish(reason="lost" if is_cut else None))
         if self.answer is not None:
             self.answer.finish = self.outcome
             if text := text_in(statements, self.choice):

@@ -43,7 +43,9 @@ def translate(event: dict[str, Any]) -> list[Statement]:
     if kind == "tools_aggregate":
         calls = items(event, "tool_calls", "toolCalls")
         results = items(event, "tool_results", "toolResults")
-        aggregate = Aggregate(message, [_call(call, message, final=True) for call in calls])
+        final = [_call(call, message, final=True) for call in calls]
+        is_cut = any(call.status == "truncated" for call in final)
+        aggregate = Aggregate(message, 0, "lost" if is_cut else None, calls=final)
         return [aggregate, *map(_result, results)]
     return []
 

@@ -45,12 +45,7 @@ class Reader:
     @property
     def ends(self) -> bool:
         """True if the provider is known, and has an event for the end of an answer."""
-        return self.provider is not None and not self.ends_with_source
-
-    @property
-    def ends_with_source(self) -> bool:
-        """True if no event but the end of the source ends the answer."""
-        return self.provider == "parts"
+        return self.provider not in (None, "parts")
 
     def feed(self, event: Any) -> Sequence[Statement]:
         """Return the statements of an event: a dict, JSON text, or a client library's object."""

@@ -171,11 +171,10 @@ class Result:
 
 
 @dataclass(slots=True)
-class Aggregate:
-    """The final state of all calls of a message, which replaces what was streamed."""
+class Aggregate(Finish):
+    """The end of a response with the final state of its calls, which replaces what was streamed."""
 
-    message: str | None
-    calls: list[CallDelta]
+    calls: Sequence[CallDelta] = ()
 
 
 Statement = Begin | Text | Reasoning | Keep | CallDelta | Result | Aggregate | Usage | Finish

@@ -15,17 +15,8 @@ from ..errors import DEFAULT_LIMITS, LimitExceeded, Limits, Problem, UnknownEven
 from ..fragment import Fragment
 from ..parse.options import ParseOptions, rule_names
 from ..paths import ABSENT
-from ..providers import Reader
-from ..providers.statements import (
-    Aggregate,
-    Begin,
-    CallDelta,
-    Finish,
-    Result,
-    Statement,
-    Translate,
-    Usage,
-)
+from ..providers import Reader, Translate
+from ..providers.statements import Aggregate, Begin, CallDelta, Finish, Result, Statement, Usage
 from .call import Status, ToolCall
 from .identity import Identity, Scope
 
@@ -216,13 +207,13 @@ class ToolCalls:
             for scope in self._identity.end_scopes(None, None, except_for=statement.message):
                 self._end(scope, None)
             self._identity.begin(statement.message)
-        elif isinstance(statement, Finish):
-            for scope in self._identity.end_scopes(statement.message, statement.choice):
-                self._end(scope, statement)
         elif isinstance(statement, Result):
             self._result(statement)
         elif isinstance(statement, Aggregate):
             self._aggregate(statement.message, statement.calls)
+        elif isinstance(statement, Finish):
+            for scope in self._identity.end_scopes(statement.message, statement.choice):
+                self._end(scope, statement)
 
     def _call(self, delta: CallDelta) -> None:
         if delta.text is None and _is_empty(delta):
@@ -338,7 +329,7 @@ class ToolCalls:
         call.result, call.result_is_error = result.result, result.is_error
         self._updates.append(ToolCallUpdate(call, is_result=True))
 
-    def _aggregate(self, message: str | None, deltas: list[CallDelta]) -> None:
+    def _aggregate(self, message: str | None, deltas: Iterable[CallDelta]) -> None:
         """Replace the calls of a message by their final state."""
         stated: set[int] = set()
         for delta in deltas:
