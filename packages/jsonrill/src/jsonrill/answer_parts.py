@@ -198,7 +198,7 @@ class Parts:
         ordered = sorted(statements, key=lambda statement: not isinstance(statement, Usage))
         chosen = of_choice(ordered, self._choice)
         self.ending.read(chosen)
-        return [part for statement in chosen for part in self._act(statement)]
+        return [part for statement in chosen for part in self._apply(statement)]
 
     def flush(self, *, done: bool = False) -> list[Part]:
         """Return the parts at the end of the stream: calls that have not ended are truncated.
@@ -222,7 +222,7 @@ class Parts:
         call.result = result if error is None else error
         return [self._result(call)]
 
-    def _act(self, statement: Statement) -> Iterator[Part]:
+    def _apply(self, statement: Statement) -> Iterator[Part]:
         if not isinstance(statement, Text | Keep | Usage):
             yield from self._release_text()
         match statement:

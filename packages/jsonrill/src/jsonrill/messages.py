@@ -31,8 +31,9 @@ def messages(parts: Parts, form: str | None = None) -> list[Any]:
     provider = parts.reader.provider or "openai_chat"
     write = FORMS.get(form or provider)
     if write is None:
+        known = ", ".join(FORMS)
         raise ValueError(
-            f"no form of messages is known for {form or provider}; name one of {', '.join(FORMS)}"
+            f"no form of messages is known for {form or provider}; name one of {known}"
         )
     entries = parts.entries
     if FORMS.get(provider) is not write:
@@ -56,14 +57,12 @@ def _sendable_entries(entries: Iterable[Entry]) -> Iterator[Entry]:
 
 def _is_sent(entry: Entry) -> bool:
     call = entry.call
-    if call is None:
-        # An empty text that only explains why the answer was cut is not sent.
-        return entry.kind == "kept" or (
-            entry.kind == "text" and not (entry.error and not entry.text)
-        )
-    if call.hosted:
-        return entry.kept is not None and call.status == "complete"
-    return call.answered
+    if call is not None:
+        has_item = entry.kept is not None and call.status == "complete"
+        return has_item if call.hosted else call.answered
+    # An empty text that only explains why the answer was cut is not sent.
+    is_sent_text = entry.kind == "text" and not (entry.error and not entry.text)
+    return entry.kind == "kept" or is_sent_text
 
 
 def sendable(result: Any) -> Any:

@@ -181,11 +181,11 @@ def tokens(text: str) -> list[str]:
     return [text[at : at + SIZE] for at in range(0, len(text), SIZE)]
 
 
-# ---- how providers say it ----
+# ---- protocols ----
 
 
-class Answered:
-    """What the answers of all providers have in common."""
+class BaseProtocol:
+    """An answer in the protocol of a provider. Subclasses return its events and its body."""
 
     def __init__(self, answer: FakeAnswer, request: Mapping[str, Any]) -> None:
         self.answer = answer
@@ -207,7 +207,7 @@ class Answered:
         return {"error": {**error, "code": None}}
 
 
-class Chat(Answered):
+class Chat(BaseProtocol):
     """OpenAI chat completions, with the reasoning that compatible servers send."""
 
     def events(self) -> Iterator[Event]:
@@ -259,7 +259,7 @@ def _chat_call(call: Block, arguments: str) -> Event:
     return {"id": call.id, "type": "function", "function": function}
 
 
-class Responses(Answered):
+class Responses(BaseProtocol):
     """OpenAI's Responses API."""
 
     def events(self) -> Iterator[Event]:
@@ -334,7 +334,7 @@ def _emptied(item: Event) -> Event:
     return {key: empty.get(key, value) for key, value in item.items()}
 
 
-class Messages(Answered):
+class Messages(BaseProtocol):
     """Anthropic's Messages API."""
 
     def events(self) -> Iterator[Event]:

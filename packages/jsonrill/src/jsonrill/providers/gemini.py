@@ -123,7 +123,7 @@ def _delta(index: int | None, delta: dict[str, Any]) -> list[Statement]:
     match delta:
         case {"arguments": arguments} | {"partial_arguments": arguments}:
             # Searches and code that Google runs itself have arguments, too, but are not calls.
-            return [CallDelta(None, index, opens=False).bring(arguments)]
+            return [CallDelta(None, index, opens=False).with_arguments(arguments)]
         case {"type": "text", "text": str(text)} if text:
             return [Text(text, 0, index)]
         case {"type": "thought_summary", "content": {"text": str(text)}} if text:

@@ -22,7 +22,7 @@ def translate(event: dict[str, Any]) -> list[Statement]:
             return openai_chat.translate(event, as_id(event, "id"))
         case {"type": "function.call.delta"}:
             id, name = as_id(event, "tool_call_id", "toolCallId"), as_text(event, "name")
-            return [CallDelta(id, index, name).bring(event.get("arguments"))]
+            return [CallDelta(id, index, name).with_arguments(event.get("arguments"))]
         case {"type": "message.output.delta", "content": content}:
             return openai_chat.content(content, 0, index)
         case {"type": "conversation.response.started"}:

@@ -33,7 +33,7 @@ class Translation:
                 return self._begin(index, as_id(part, "tool_call_id")) + _part(index, part)
             case "part_delta" if delta.get("part_delta_kind") == "tool_call":
                 call = CallDelta(None, index, as_text(delta, "tool_name_delta"), opens=False)
-                return [call.bring(delta.get("args_delta") or None)]
+                return [call.with_arguments(delta.get("args_delta") or None)]
             case "part_delta":
                 return _text(delta.get("part_delta_kind"), as_text(delta, "content_delta"), index)
             case "part_end":
@@ -69,7 +69,7 @@ def _part(index: int | None, part: dict[str, Any]) -> list[Statement]:
     if kind in CALLS:
         call = CallDelta(as_id(part, "tool_call_id"), index, as_text(part, "tool_name"))
         call.hosted = kind != "tool-call"
-        return [call.bring(part.get("args") or None)]
+        return [call.with_arguments(part.get("args") or None)]
     return [_result(part)] if kind in RESULTS else _text(kind, as_text(part, "content"), index)
 
 

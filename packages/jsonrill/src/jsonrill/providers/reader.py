@@ -134,7 +134,7 @@ def _as_call(call: dict[str, Any]) -> CallDelta:
     if not call.keys() <= _CALL or not isinstance(arguments, str | dict | None):
         raise TypeError(_EXPECTED.format({"call": call}))
     id, index, name = as_id(call, "id"), as_index(call, "index"), as_text(call, "name")
-    delta = CallDelta(id, index, name).bring(arguments)
+    delta = CallDelta(id, index, name).with_arguments(arguments)
     if call.get("end") is True:
         delta.end = End()
     return delta

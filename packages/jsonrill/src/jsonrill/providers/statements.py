@@ -78,7 +78,7 @@ class CallDelta:
     status: str | None = None
     error: Problem | None = None
 
-    def bring(self, arguments: Any) -> CallDelta:
+    def with_arguments(self, arguments: Any) -> CallDelta:
         """Set the arguments, which some providers send as text and some as a value."""
         if isinstance(arguments, str):
             self.text = arguments or None

@@ -189,11 +189,11 @@ class ToolCall:
         elif delta.parts or (self._writer is not None and delta.end is not None):
             self._append(None if self.status == "error" else self._write_values(delta))
         elif delta.value is not ABSENT:
-            self._state(None, delta.value)
+            self._reconcile(None, delta.value)
 
     def end(self, end: End) -> None:
         """End the arguments. The provider may repeat them here, or state them only now."""
-        self._state(end.text, end.value)
+        self._reconcile(end.text, end.value)
         if end.error is not None:
             self._fail({"code": "PROVIDER_ERROR", "message": end.error})
         if self.name is None and self.status == "streaming" and not (end.incomplete or end.sure):
@@ -203,7 +203,7 @@ class ToolCall:
     def finish(self, *, is_cut: bool = False, error: str | None = None) -> None:
         """End the call with its response."""
         if not is_cut:
-            self._state(None, ABSENT)
+            self._reconcile(None, ABSENT)
         self._close(is_cut=is_cut, error=error)
 
     def abandon(self, *, counted: bool = False) -> None:
@@ -234,7 +234,7 @@ class ToolCall:
 
     # ---- text, and values that are written as text ----
 
-    def _add(self, text: str) -> None:
+    def _add_text(self, text: str) -> None:
         """Add to the argument text, and set the new text (at most once for each event)."""
         self.new_text = text or self.new_text
         # The string must have no other owner while it grows: then CPython extends it in place.
@@ -243,7 +243,7 @@ class ToolCall:
         raw += text
         self.raw = raw
 
-    def _note(self, fragments: list[Fragment]) -> None:
+    def _add_fragments(self, fragments: list[Fragment]) -> None:
         self.new_fragments = self.new_fragments + fragments if self.new_fragments else fragments
 
     def _append(self, text: str | None, *, is_final: bool = False) -> None:
@@ -254,13 +254,13 @@ class ToolCall:
             self._append_unread(text)
         elif not (self.raw or is_final) and _is_empty_object(text):
             self.is_placeholder = True
-            self._add(text)
-            self._note([])
+            self._add_text(text)
+            self._add_fragments([])
         elif not self._repeats(text):
             if self.is_placeholder:
                 self.raw, self.is_placeholder = "", False
-            self._add(text)
-            self._note(self._parse(text))
+            self._add_text(text)
+            self._add_fragments(self._parse(text))
 
     def _append_unread(self, text: str) -> None:
         """Keep free text, and text that is not JSON, up to the limit of text."""
@@ -272,8 +272,8 @@ class ToolCall:
         fragments = [Fragment("PartialString", (), text)] if self.encoding == "text" else []
         if fragments and not self.raw:
             fragments.insert(0, Fragment("StartString"))
-        self._add(text)
-        self._note(fragments)
+        self._add_text(text)
+        self._add_fragments(fragments)
 
     def _repeats(self, text: str) -> bool:
         """Return whether this text only repeats complete arguments."""
@@ -345,7 +345,7 @@ class ToolCall:
         if self.is_placeholder:
             # Arguments replace the placeholder; without text, the placeholder is the value.
             self.raw, self.is_placeholder = self.raw if not text else "", False
-        self._add(text)
+        self._add_text(text)
         try:
             if fragments is None:
                 raise FragmentError("there are no fragments")
@@ -353,7 +353,7 @@ class ToolCall:
                 self._rebuilder = self._rebuilder or Rebuilder()
                 self._rebuilder.feed(fragments)
             is_known = not any(map(is_foreign, fragments))
-            self._note([*map(Fragment.from_dict, fragments)] if is_known else [])
+            self._add_fragments([*map(Fragment.from_dict, fragments)] if is_known else [])
             self._validate()
         except (FragmentError, TypeError):
             if self.raw:
@@ -362,10 +362,10 @@ class ToolCall:
 
     # ---- the complete arguments, stated by the provider ----
 
-    def _state(self, text: str | None, value: Any) -> None:
+    def _reconcile(self, text: str | None, value: Any) -> None:
         """Compare stated arguments with the streamed ones; use them if none were streamed."""
         if self.raw and not self.is_placeholder:
-            if self.status == "streaming" and not self._fits(text, value):
+            if self.status == "streaming" and not self._agrees(text, value):
                 message = "the arguments stated at the end are not those that were streamed"
                 self._fail({"code": "ARGUMENTS_DIFFER", "message": message})
             return
@@ -375,7 +375,7 @@ class ToolCall:
             text = value if is_text else self._write_values(CallDelta(value=value))
         self._append(text)
 
-    def _fits(self, text: str | None, value: Any) -> bool:
+    def _agrees(self, text: str | None, value: Any) -> bool:
         if self.encoding == "text":
             return (value if text is None else text) in (ABSENT, None, self.raw)
         if text is not None:
@@ -391,14 +391,14 @@ class ToolCall:
         self, *, is_cut: bool = False, error: str | None = None, is_void: bool = False
     ) -> None:
         """Set the final status. With `is_void`, leave a call with empty arguments undecided."""
-        is_whole = not is_cut and error is None
-        is_empty = is_whole and self.status == "streaming" and self._is_empty()
+        is_intact = not is_cut and error is None
+        is_empty = is_intact and self.status == "streaming" and self._is_empty()
         if is_empty and is_void:
             self._is_void = True
             return
         if self.status != "streaming":
             pass
-        elif not (is_empty or self._ends(is_whole)):
+        elif not (is_empty or self._is_finished(is_intact)):
             self.status = "truncated"
             if error is not None:
                 self._fail({"code": "PROVIDER_ERROR", "message": error})
@@ -417,21 +417,22 @@ class ToolCall:
         is_json = self.encoding == "json" and self._rebuilder is None
         return is_json and not self._has_unread and _is_blank(self.raw)
 
-    def _ends(self, is_whole: bool) -> bool:
+    def _is_finished(self, is_intact: bool) -> bool:
         """Return whether the arguments are complete when no more text follows.
 
-        For JSON the parser decides; free text is complete unless the provider says it was cut.
+        For JSON the parser decides. Text that was cut off (not `is_intact`) is not complete, unless
+        its value is.
         """
-        if self.encoding == "text" or (self.is_placeholder and not is_whole):
-            return is_whole
+        if self.encoding == "text" or (self.is_placeholder and not is_intact):
+            return is_intact
         if self.is_placeholder:
             # The placeholder is the value.
             self.is_placeholder = False
-            self._note(self._parse(""))
-        elif is_whole and self._machine is None and not (self._is_done or _is_blank(self.raw)):
+            self._add_fragments(self._parse(""))
+        elif is_intact and self._machine is None and not (self._is_done or _is_blank(self.raw)):
             self._rebuilder = None
             self._parse("")  # a number at the root is complete only now
-        if self._machine is None or not is_whole:
+        if self._machine is None or not is_intact:
             return self._is_done
         try:
             self._machine.flush()
@@ -511,7 +512,7 @@ def _read(text: str, options: ParseOptions = {}) -> tuple[Any, Problem | None]: 
 
 
 def _extends(stated: Any, streamed: Any) -> bool:
-    """Return whether both are equal, except for fields that a validator may have added."""
+    """Return whether the values are equal, except for fields that a validator may have added."""
     if isinstance(streamed, dict):
         if not isinstance(stated, dict) or not streamed.keys() <= stated.keys():
             return False

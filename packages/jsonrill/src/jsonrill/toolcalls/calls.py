@@ -168,7 +168,7 @@ class ToolCalls:
             if type(statement) is CallDelta:
                 self._call(statement)
             else:
-                self._act(statement)
+                self._apply(statement)
         return self._updates
 
     def flush(self, *message_ids: str) -> list[ToolCallUpdate]:
@@ -200,7 +200,7 @@ class ToolCalls:
         for call in self._identity.forget(message_id):
             self._drop(call)
 
-    def _act(self, statement: Statement) -> None:
+    def _apply(self, statement: Statement) -> None:
         if isinstance(statement, Usage):
             self._counted = self._event
         elif isinstance(statement, Begin):
