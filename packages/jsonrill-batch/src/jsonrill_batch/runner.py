@@ -118,7 +118,7 @@ class GuardedReader:
 
     def __init__(self, job: Job) -> None:
         self._job = job
-        self._pool = _start()
+        self._pool = ProcessPoolExecutor(1, get_context("spawn"))
 
     def read(self, line: bytes) -> Row:
         """Return the row of a line."""
@@ -126,13 +126,9 @@ class GuardedReader:
             try:
                 return self._pool.submit(_read, self._job, line).result()
             except BrokenProcessPool:
-                self._pool = _start()
+                self._pool = ProcessPoolExecutor(1, get_context("spawn"))
         error = {"code": "WORKER_KILLED", "message": "each process that read this line died"}
         return {"id": None, "status": "invalid", "error": error}
-
-
-def _start() -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(1, get_context("spawn"))
 
 
 def _read(job: Job, line: bytes) -> Row:
