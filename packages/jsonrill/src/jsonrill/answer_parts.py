@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from .answer import Answer
-from .errors import CutShort, Limits, refuse_copy
+from .errors import CutShort, Limits
 from .jsontext import dumps
 from .providers import Translate
 from .providers.ending import Ending
@@ -126,9 +126,6 @@ class Parts:
     its text, end and token counts. Reasoning that the model writes into the text, between `<think>`
     tags at its beginning, is a part of its own.
     """
-
-    # Copies would share objects that still grow.
-    __copy__ = __deepcopy__ = __reduce_ex__ = refuse_copy
 
     def __init__(
         self,

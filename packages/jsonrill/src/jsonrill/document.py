@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn, Unpack
+from typing import Any, Unpack
 
 from .errors import UNLIMITED as NOTHING_HIDDEN
-from .errors import CutShort, refuse_copy
+from .errors import CutShort
 from .parse.machine import Frame, Repair, Sink, path_of
 from .parse.options import ParseOptions, create_machine
 from .paths import Path, is_complete
@@ -156,9 +156,6 @@ class GrowingValue:
 
     __slots__ = ("_builder",)
     _builder: ValueBuilder
-
-    def __copy__(self) -> NoReturn:
-        refuse_copy(self)
 
     @property
     def started(self) -> bool:

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Final, NamedTuple, NoReturn, Required, Self, TypedDict, cast
+from typing import Any, Final, NamedTuple, Required, Self, TypedDict, cast
 
 from .paths import Path, format_path, short_path
 
@@ -256,14 +256,6 @@ def public_problem(error: Exception) -> Problem:
     """Return an error for JSON, without the details of an exception that is not a JsonrillError."""
     known = error if isinstance(error, JsonrillError) else SourceFailed("the source failed")
     return known.to_dict()
-
-
-def refuse_copy(stage: Any, *_: Any) -> NoReturn:
-    """Raise the `TypeError` of a stage that cannot be copied or pickled."""
-    name = type(stage).__name__
-    raise TypeError(
-        f"a {name} cannot be copied or pickled: make a new one, and feed it the same input"
-    )
 
 
 def check_names(names: Iterable[str], allowed: Iterable[str]) -> None:

@@ -11,7 +11,7 @@ import re
 from codecs import utf_8_decode
 from typing import Any, Final, NamedTuple
 
-from .errors import LimitExceeded, StreamClosed, refuse_copy
+from .errors import LimitExceeded, StreamClosed
 from .jsontext import dumps
 
 # One newline and not two: a blank line makes several clients see an empty event.
@@ -145,9 +145,6 @@ class SSEDecoder:
 
     __slots__ = ("_closed", "_data", "_event", "_failure", "_id", "_limit", "_line", "_size",
                  "_skip_lf", "_started", "_tail", "last_event_id", "retry")  # fmt: skip
-
-    # A deep copy and a pickle work; a shallow copy would share objects that still grow.
-    __copy__ = refuse_copy
 
     def __init__(self, *, limit: int = MAX_EVENT, last_event_id: str = "") -> None:
         self.last_event_id = last_event_id

@@ -12,10 +12,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from math import inf, isfinite
-from typing import Any, Final, Literal, NoReturn, Unpack, get_args
+from typing import Any, Final, Literal, Unpack, get_args
 
 from .document import GrowingValue, ValueBuilder
-from .errors import CutShort, FragmentError, InvalidJSON, LimitExceeded, refuse_copy
+from .errors import CutShort, FragmentError, InvalidJSON, LimitExceeded
 from .parse.grammar import NUMBER
 from .parse.machine import Frame, Repair, path_of
 from .parse.options import ParseOptions, create_machine
@@ -279,9 +279,6 @@ class Parser:
     def __init__(self, **options: Unpack[ParseOptions]) -> None:
         self._builder = FragmentBuilder()
         self._machine = create_machine(self._builder, options)
-
-    def __copy__(self) -> NoReturn:
-        refuse_copy(self)
 
     def feed(self, data: str | bytes) -> list[Fragment]:
         """Return the fragments that this piece of text makes certain."""

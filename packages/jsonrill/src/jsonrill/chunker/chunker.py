@@ -6,7 +6,7 @@ import reprlib
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from ..errors import RevisionError, StreamClosed, refuse_copy
+from ..errors import RevisionError, StreamClosed
 from ..paths import Path, format_path
 from .frames import Options, Stack
 from .snapshot import (
@@ -36,9 +36,6 @@ class Chunker:
     numbers      "final": a number never gets more digits, so it is written at once
     verify       keep the text and have `flush` check that it equals the last snapshot
     """
-
-    # A deep copy and a pickle work; a shallow copy would share the frames.
-    __copy__ = refuse_copy
 
     def __init__(
         self,

@@ -17,7 +17,6 @@ from ..errors import (
     InvalidJSON,
     JsonrillError,
     LimitExceeded,
-    refuse_copy,
     stream_error,
 )
 from ..finder import Finder, Place
@@ -170,9 +169,6 @@ class PartialStream:
         # Updates for this call, and those for the end.
         self._out: list[Update] = []
         self._kept: list[Update] = []
-
-    def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        refuse_copy(self)
 
     def follow(self, earlier: PartialStream) -> None:
         """Continue the indices of an earlier document of the same source."""

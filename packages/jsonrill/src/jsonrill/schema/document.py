@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Unpack
 
 from ..document import ValueBuilder
-from ..errors import CutShort, InvalidJSON, LimitExceeded, refuse_copy
+from ..errors import CutShort, InvalidJSON, LimitExceeded
 from ..parse.options import ParseOptions, create_machine
 from ..paths import ABSENT
 from . import Schema
@@ -20,8 +20,6 @@ class SchemaDocument:
     document is complete, the validated one. `feed` and `flush` raise `InvalidSchema`; this error
     and the errors of the text have the last good value as `value`.
     """
-
-    __copy__ = __deepcopy__ = __reduce_ex__ = refuse_copy
 
     def __init__(self, schema: Any, zeros: bool = False, **options: Unpack[ParseOptions]) -> None:
         self.schema = Schema(schema, zeros=zeros)

@@ -88,7 +88,7 @@ def _read_requests(response: Any) -> Any:
     has_read1 = hasattr(raw, "read1") and hasattr(raw, "decode_content")
     if getattr(raw, "chunked", False) or getattr(raw, "closed", True) or not has_read1:
         return response.iter_content(None)
-    return _blocks(lambda size: raw.read1(size, decode_content=True), None)
+    return _blocks(lambda size: raw.read1(size, decode_content=True))
 
 
 def _read_file(source: Any) -> Any:
@@ -96,8 +96,8 @@ def _read_file(source: Any) -> Any:
     if iscoroutinefunction(source.read):
         return _async_blocks(source.read)
     if callable(getattr(source, "read1", None)):
-        return _blocks(source.read1, source)
-    return _pipe_blocks(source) or _blocks(source.read, source)
+        return _blocks(source.read1)
+    return _pipe_blocks(source) or _blocks(source.read)
 
 
 # The sources that are read in blocks: how each kind is recognised, and how it is read.
@@ -113,17 +113,11 @@ _BLOCK_READERS: Final[tuple[tuple[Callable[[Any], bool], Callable[[Any], Any]], 
 )
 
 
-def _blocks(read: Callable[[int], Any], source: Any) -> Iterator[Any]:
+def _blocks(read: Callable[[int], Any]) -> Iterator[Any]:
     while block := read(_BLOCK):
         yield block
     if block is None:
         raise BlockingIOError("the source does not block, and has no data now")
-    # http.client does not report that a body is shorter than was announced.
-    missing = getattr(source, "length", None)
-    if type(missing) is int and missing > 0 and hasattr(source, "chunked"):
-        from http.client import IncompleteRead
-
-        raise IncompleteRead(b"", missing)
 
 
 async def _async_blocks(read: Callable[[int], Any]) -> AsyncIterator[Any]:
@@ -141,9 +135,9 @@ def _pipe_blocks(source: Any) -> Iterator[Any] | None:
         source.reconfigure(errors=source.errors)
     except io.UnsupportedOperation:
         # Text was read before, and the file object may hold more of it.
-        return _blocks(lambda size: source.read(1), source)
+        return _blocks(lambda size: source.read(1))
     read = buffer.read if isinstance(buffer, io.RawIOBase) else buffer.read1
-    return iterdecode(_blocks(read, source), source.encoding, source.errors)
+    return iterdecode(_blocks(read), source.encoding, source.errors)
 
 
 def _content_type(source: Any) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from ..errors import DEFAULT_LIMITS, LimitExceeded, Limits, Problem, UnknownEvents, refuse_copy
+from ..errors import DEFAULT_LIMITS, LimitExceeded, Limits, Problem, UnknownEvents
 from ..fragment import Fragment
 from ..parse.options import ParseOptions, rule_names
 from ..paths import ABSENT
@@ -132,9 +132,6 @@ class ToolCalls:
         self._counted = 0
         # The messages whose response ended with the last `feed` or `flush`.
         self.ended: list[str] = []
-
-    # Copies would share objects that still grow.
-    __copy__ = __deepcopy__ = __reduce_ex__ = refuse_copy
 
     @property
     def calls(self) -> list[ToolCall]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import refuse_copy
 from ..providers.statements import Finish
 from .call import ToolCall
 from .calls import ToolCalls, ToolCallUpdate
@@ -18,9 +17,6 @@ class ToolCallEvents:
     """Turns provider events into `tools_call_update`, `tool_result` and, when a response has ended,
     `tools_aggregate` events.
     """
-
-    # Copies would share what grows.
-    __copy__ = __deepcopy__ = __reduce_ex__ = refuse_copy
 
     def __init__(self, calls: ToolCalls | None = None) -> None:
         self.calls = ToolCalls() if calls is None else calls
