@@ -303,7 +303,7 @@ class Odd:
 def test_a_result_that_no_message_can_carry_is_an_error_result(provider: str, result: Any) -> None:
     running = run_tools(call_stream(provider, [("f", {})]), {"f": lambda: result})
     (error,) = [part.error for part in running if part.kind == "result"]
-    assert error is not None and "JSON cannot carry" in error
+    assert error is not None and "JSON cannot represent" in error
     json.dumps(running.messages(), allow_nan=False, ensure_ascii=False).encode()
 
 

@@ -5,10 +5,10 @@ import { jsonSchema, streamText, tool } from "ai";
 import OpenAI from "openai";
 
 const [base, library, job] = process.argv.slice(2);
-const { content, parts, text, toolCalls, values } = await import(library);
+const { content, parts, toolCalls } = await import(library);
 
 /** Text, reasoning and calls of an answer, joined from the deltas of its parts. */
-async function answered(stream) {
+async function readAnswer(stream) {
   const answer = { text: "", reasoning: "", calls: [], error: null };
   const calls = new Map();
   try {
@@ -23,16 +23,10 @@ async function answered(stream) {
   return answer;
 }
 
-async function last(stream) {
-  let latest;
-  for await (const one of stream) latest = one;
-  return latest;
-}
-
 async function joined(stream) {
-  let whole = "";
-  for await (const piece of stream) whole += piece;
-  return whole;
+  let text = "";
+  for await (const piece of stream) text += piece;
+  return text;
 }
 
 async function listed(stream) {
@@ -44,11 +38,9 @@ async function listed(stream) {
 /** All that is read of a stream; `make` asks for a new one each time. */
 async function all(make) {
   return {
-    parts: await answered(make()),
+    parts: await readAnswer(make()),
     content: await joined(content(make())),
     calls: await listed(toolCalls(make())),
-    args: await last(values(make(), { tool: "weather" })),
-    city: await joined(text(make(), "city", { tool: "weather" })),
   };
 }
 
@@ -82,7 +74,7 @@ async function left(stream) {
   for await (const part of parts(stream)) return part.kind;
 }
 
-const jobs = { read: all, parts: (make) => answered(make()), leave: (make) => left(make()) };
+const jobs = { read: all, parts: (make) => readAnswer(make()), leave: (make) => left(make()) };
 const seen = {};
 for (const [name, make] of Object.entries(streams)) {
   // The AI SDK tells its own reader that it was left, and reads on.

@@ -231,9 +231,9 @@ class Chat(BaseProtocol):
         return self._response("chat.completion.chunk", {"delta": delta}, finish)
 
     def _response(self, kind: str, content: Event, finish: str | None) -> Event:
-        about = {"id": f"chatcmpl-{self.answer.id}", "object": kind, "created": 1}
+        common = {"id": f"chatcmpl-{self.answer.id}", "object": kind, "created": 1}
         choice = {"index": 0, **content, "logprobs": None, "finish_reason": finish}
-        return {**about, "model": self.model, "choices": [choice]}
+        return {**common, "model": self.model, "choices": [choice]}
 
     def _finish(self) -> str:
         return "length" if self.is_cut else "tool_calls" if self.calls else "stop"
@@ -304,11 +304,11 @@ class Responses(BaseProtocol):
     def body(self) -> Event:
         response = {"id": f"resp_{self.answer.id}", "object": "response", "created_at": 1}
         output = [_item(block) for block in self.blocks]
-        about = {"model": self.model, "status": self._status(), "output": output, "tools": []}
+        common = {"model": self.model, "status": self._status(), "output": output, "tools": []}
         options = {"parallel_tool_calls": True, "tool_choice": "auto", "error": None}
         details = {"reason": "max_output_tokens"} if self.is_cut else None
         counts = {"input_tokens": 1, "output_tokens": self.count, "total_tokens": self.count + 1}
-        return {**response, **about, **options, "incomplete_details": details, "usage": counts}
+        return {**response, **common, **options, "incomplete_details": details, "usage": counts}
 
     def error_event(self) -> Event:
         error = {"type": "error", "code": "server_error", "message": self.answer.message}
@@ -363,10 +363,10 @@ class Messages(BaseProtocol):
 
     def body(self) -> Event:
         message = {"id": f"msg_{self.answer.id}", "type": "message", "role": "assistant"}
-        about = {"model": self.model, "content": [_content(block) for block in self.blocks]}
+        common = {"model": self.model, "content": [_content(block) for block in self.blocks]}
         ended = {"stop_reason": self._stop(), "stop_sequence": None}
         usage = {"input_tokens": 1, "output_tokens": self.count}
-        return {**message, **about, **ended, "usage": usage}
+        return {**message, **common, **ended, "usage": usage}
 
     def error(self, status: int) -> Event:
         kind = "invalid_request_error" if status < 500 else "api_error"

@@ -194,7 +194,7 @@ class ToolRun:
                 result = sendable(result)
             except Exception as problem:  # whatever the object's own methods raise
                 kind = type(result).__name__
-                error = f"the tool returned what JSON cannot carry ({kind}): {problem}"
+                error = f"the tool returned a value that JSON cannot represent ({kind}): {problem}"
         return self.parts.answer(job.call, result, error=error)
 
     def _follow(self, parts: list[Part]) -> list[Part]:
@@ -300,7 +300,7 @@ class Tool:
         try:
             return Schema(arguments)
         except (PydanticSchemaGenerationError, TypeError, ValueError) as error:
-            problem = f"a parameter of the tool {self.name!r} has a type that JSON cannot give"
+            problem = f"a parameter of the tool {self.name!r} has a type that JSON cannot represent"
             raise TypeError(f"{problem}: {error}") from error
 
     def bind(self, call: ToolCall) -> Callable[[], Any]:

@@ -103,7 +103,7 @@ class Ending:
     def _grow(self, statement: Text | Reasoning | CallDelta) -> None:
         is_call = isinstance(statement, CallDelta)
         if self._reason is not None and (statement.text or not is_call):
-            self._begin()  # an agent's next response, which no event begins
+            self._begin()  # the next response of an agent, which has no event for its beginning
         self._has_begun = True
         if isinstance(statement, Text) and statement.refusal:
             self._refusal = (self._refusal + statement.text)[:_QUOTED]
@@ -116,8 +116,8 @@ class Ending:
         if finish.paused and self.asks_again and not self._waits_for_tools:
             self.paused, finish = True, Finish(reason="calls")
         if finish.choice is None and self.choice and not self._has_begun:
-            return  # an answer has one choice unless more of them come
-        # Some end it twice, and give the reason once; an answer that was cut stays cut.
+            return  # an answer has one choice, unless events name others
+        # Some providers end an answer twice and name the reason once. What was cut stays cut.
         if self._reason is None or (is_complete(self._reason) and finish.reason is not None):
             self._reason = finish.reason or "complete"
             self._detail = self._detail if finish.detail is None else finish.detail

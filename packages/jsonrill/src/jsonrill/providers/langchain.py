@@ -64,8 +64,8 @@ class Translation:
 
     def __call__(self, event: dict[str, Any]) -> list[Statement]:
         match _mode(event):
-            case "messages", [message, about]:
-                task = as_id(about, "langgraph_checkpoint_ns")
+            case "messages", [message, metadata]:
+                task = as_id(metadata, "langgraph_checkpoint_ns")
                 return self.read(as_data(message), task=task)
             case tuple():
                 return []
@@ -149,10 +149,10 @@ def _content(message: dict[str, Any]) -> list[Statement]:
 
 
 def _end(message: dict[str, Any], scope: str | None) -> list[Statement]:
-    about = as_object(message, "response_metadata")
-    reason = next((word for key in REASONS if (word := as_text(about, key))), None)
+    metadata = as_object(message, "response_metadata")
+    reason = next((word for key in REASONS if (word := as_text(metadata, key))), None)
     if reason == "incomplete":
-        reason = as_text(about.get("incomplete_details"), "reason") or reason
+        reason = as_text(metadata.get("incomplete_details"), "reason") or reason
     has_ended = message.get("chunk_position") == "last" or reason not in (None, "in_progress")
     counts = usage(message, "usage_metadata")
     return [*counts, finished(reason, scope)] if has_ended else counts

@@ -92,7 +92,7 @@ def translate(event: dict[str, Any], message: str | None) -> list[Statement]:
         delta = as_object(choice, "delta" if "delta" in choice else "message")
         statements += _delta(delta, message, number)
         reason = as_id(choice, "finish_reason", "finishReason")  # some servers write "null"
-        if reason and not error:  # with an error comes a `finish_reason` that says less
+        if reason and not error:  # the `finish_reason` beside an error says less
             native = first(choice, "native_finish_reason", "nativeFinishReason")
             statements.append(finished(reason, message, number, native=native))
     if "usage" in event:

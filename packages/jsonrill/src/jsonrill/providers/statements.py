@@ -48,11 +48,11 @@ class End:
 class CallDelta:
     """A change of one call.
 
-    `text` is new argument text. Instead of it there may be a `value`, the complete arguments, or
-    `parts`, values at paths. `message` is the response (None: the current one), `choice` its
-    choice. `alias` is another id under which later events name this call. Unless it `opens`, it
-    cannot open a call. `free`: the text is free text, not JSON. `hosted`: the provider runs the
-    tool. `unread`: it has unknown content, so a call without other content is not a call without
+    `text` is new argument text; instead of it there may be a `value`, the complete arguments, or
+    `parts`, values at paths. `message` names the response (None: the current one), `choice` its
+    choice, and `alias` is another id under which later events name this call. With `opens=False`
+    the delta only continues a call. `free`: the text is free text, not JSON. `hosted`: the provider
+    runs the tool. `unread`: the event has content that was not read, so the call is not one without
     arguments. `preset` are complete arguments stated at the start, which count if nothing else
     comes. `received`: it is one of jsonrill's wire events, with `fragments` (None: none were sent),
     `status` and `error`.

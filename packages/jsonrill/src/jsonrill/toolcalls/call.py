@@ -86,12 +86,12 @@ class ToolCall:
     _value: Any = None
     _cut_path: Path | None = None
     _repairs: list[Repair] = field(default_factory=list)
-    # Whether the text is not JSON; whether the arguments ended without a character, so that the end
-    # of the response decides if they were cut off; whether something unknown came.
+    # Whether the text is not JSON. Whether the arguments ended without a character: then the end of
+    # the response decides if they were cut off. Whether an event had content that was not read.
     _is_broken: bool = False
     _is_void: bool = False
     _has_unread: bool = False
-    # Whether a sender has read it already, which may leave out the name.
+    # Whether another jsonrill sends it, which may leave out the name.
     _is_received: bool = False
     _preset: Any = ABSENT
     _check: Check | None = None
