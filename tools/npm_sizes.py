@@ -22,14 +22,14 @@ SCRIPT: Final = ROOT / "tools" / "npm" / "sizes.mjs"
 MOST: Final = {
     "jsonrill: values": 6_000,
     "jsonrill: Document": 5_000,
-    "jsonrill: open": 12_500,
+    "jsonrill: open": 12_250,
     "jsonrill: content": 11_250,
-    "jsonrill: toolCalls": 20_600,
-    "jsonrill: parts": 21_900,
+    "jsonrill: toolCalls": 20_300,
+    "jsonrill: parts": 21_600,
     "jsonrill/receive: receive": 3_000,
-    "jsonrill/react: useValue": 7_100,
-    "jsonrill/react: useStream": 13_700,
-    "jsonrill/react: useParts": 24_750,
+    "jsonrill/react: useValue": 7_050,
+    "jsonrill/react: useStream": 13_450,
+    "jsonrill/react: useParts": 24_450,
 }
 ROW: Final = re.compile(r"^\| `\w+` \| `jsonrill.*?` \| [0-9.]+ kB \|$\n", re.MULTILINE)
 

@@ -26,11 +26,22 @@ import { formatPath, parsePath } from "./paths.js";
  * @typedef {{path: string, kind: Kind | Uncapitalize<Kind>, textValue?: string, value?: unknown}} WireFragment
  */
 
-// The kinds that a value begins with, and all others.
+// How much of what is not a fragment a message shows.
+const SHOWN = 80;
+// The kinds that a value begins with.
 const STARTS = ["StartObject", "StartArray", "StartString", "CompleteNumber", "CompleteBoolean", "CompleteNull"];
-const OTHERS = ["EndObject", "EndArray", "Key", "PartialString", "CompleteString", "JsonComplete"];
-// The types of what they carry.
-const TYPES = { PartialString: "string", Key: "string", CompleteString: "string", CompleteBoolean: "boolean" };
+// What can come in each state. A member may be without its value: a repair closed a text that was cut off there.
+/** @type {{[state: string]: string[]}} */
+const NEXT = {
+  value: STARTS,
+  key: ["Key", "EndObject"],
+  member: [...STARTS, "EndObject"],
+  element: [...STARTS, "EndArray"],
+  string: ["PartialString", "CompleteString"],
+  end: ["JsonComplete"],
+  nothing: [],
+};
+const KINDS = Object.values(NEXT).flat();
 
 /**
  * One change: its kind, where it happened, and what it carries. Treat it as read-only.
@@ -91,46 +102,37 @@ export function isForeign(item) {
 }
 
 /**
- * @param {any} item
+ * Return a valid fragment; throw for anything else.
+ * @param {any} item a Fragment, or one from the wire
  * @param {boolean} foreign
  * @returns {Fragment}
  */
 function readFragment(item, foreign) {
-  if (item instanceof Fragment) return checked(item.kind, item.path, item.text, item.value);
-  if (!isObject(item)) throw new FragmentError(`a fragment must be a JSON object, not ${shown(item)}`);
-  const name = typeof item.kind === "string" ? item.kind : "";
-  const kind = /** @type {Kind} */ (name.slice(0, 1).toUpperCase() + name.slice(1));
-  if (!STARTS.includes(kind) && !OTHERS.includes(kind)) throw new FragmentError(`not a kind of fragment: ${shown(item.kind)}`);
-  const text = item.textValue ?? undefined;
-  const value = item.value ?? undefined;
-  if (foreign) return readForeign(kind, text ?? value);
-  return checked(kind, readPath(item.path), text, value);
-}
-
-/** @param {any} text */
-function readPath(text) {
-  try {
-    return parsePath(text);
-  } catch (error) {
-    throw new FragmentError(/** @type {Error} */ (error).message);
+  const { kind: name, path, textValue, text = textValue, value } = Object(item);
+  const kind = /** @type {Kind} */ (String(name).slice(0, 1).toUpperCase() + String(name).slice(1));
+  if (typeof name === "string" && KINDS.includes(kind)) {
+    try {
+      const steps = foreign || Array.isArray(path) ? path : parsePath(path);
+      const read = foreign ? readForeign(kind, text ?? value) : withValue(kind, steps, text ?? undefined, value ?? undefined);
+      if (read !== null) return read;
+    } catch {
+      // The path or the source text is wrong.
+    }
   }
+  const shown = isObject(item) ? Object.values(item).join(" ") : String(item);
+  throw new FragmentError(`not a valid fragment: ${shown.slice(0, SHOWN)}`);
 }
 
 /**
- * Read the public generator's payload: source text, in which control characters may be raw.
+ * Read the public generator's payload: source text, in which control characters may be raw. Its paths do not count.
  * @param {Kind} kind
- * @param {any} text
+ * @param {any} payload
  */
-function readForeign(kind, text) {
-  if (kind === "PartialString" || !(kind === "CompleteNumber" || kind in TYPES)) return checked(kind, [], text, undefined);
-  if (typeof text !== "string") return checked(kind, [], undefined, text);
-  let value;
-  try {
-    value = JSON.parse(text.trim().replace(/\\[^]|[\x00-\x1f]/g, escaped));
-  } catch {
-    throw new FragmentError(`the source text of a ${kind} is not ${shown(text)}`);
-  }
-  return checked(kind, [], kind === "CompleteNumber" ? text : undefined, value);
+function readForeign(kind, payload) {
+  const isSource = typeof payload === "string" && /^(Key|Complete(String|Number|Boolean))$/.test(kind);
+  if (!isSource) return withValue(kind, [], kind === "PartialString" ? payload : undefined, payload);
+  const value = JSON.parse(payload.trim().replace(/\\[^]|[\x00-\x1f]/g, escaped));
+  return withValue(kind, [], kind === "CompleteNumber" ? payload : undefined, value);
 }
 
 /** @param {string} sequence an escape, which stays, or a control character */
@@ -139,47 +141,37 @@ function escaped(sequence) {
 }
 
 /**
- * Return a fragment whose payload has the type that its kind asks for.
+ * Return a fragment with what its kind carries; null if it cannot carry this.
  * @param {Kind} kind
  * @param {Path} path
  * @param {any} text
  * @param {any} value
  */
-function checked(kind, path, text, value) {
-  if (kind === "CompleteNumber") return new Fragment(kind, path, text, readNumber(text, value));
-  const type = kind === "PartialString" ? typeof text : typeof value;
-  const wanted = /** @type {{[kind: string]: string}} */ (TYPES)[kind];
-  const isOpen = kind === "CompleteString" && value === undefined;
-  if (wanted !== undefined && type !== wanted && !isOpen) {
-    throw new FragmentError(`a ${kind} does not carry text ${shown(text)} and value ${shown(value)}`);
+function withValue(kind, path, text, value) {
+  switch (kind) {
+    case "PartialString":
+      return typeof text === "string" ? new Fragment(kind, path, text) : null;
+    case "Key":
+      return typeof value === "string" ? new Fragment(kind, path, undefined, value) : null;
+    case "CompleteString":
+      return value === undefined || typeof value === "string" ? new Fragment(kind, path, undefined, value) : null;
+    case "CompleteBoolean":
+      return typeof value === "boolean" ? new Fragment(kind, path, undefined, value) : null;
+    case "CompleteNumber":
+      return isNumber(text, value) ? new Fragment(kind, path, text, text === undefined ? value : Number(text)) : null;
+    default:
+      return new Fragment(kind, path, undefined, kind === "CompleteNull" ? null : undefined);
   }
-  if (kind === "PartialString") return new Fragment(kind, path, text);
-  return new Fragment(kind, path, undefined, wanted ? value : kind === "CompleteNull" ? null : undefined);
 }
 
 /**
- * The number a fragment carries, read from its source text where that was sent.
+ * Return true for a number, by its source text where that was sent.
  * @param {any} text
  * @param {any} value
  */
-function readNumber(text, value) {
-  if (text === undefined) {
-    if (Number.isFinite(value)) return value;
-    throw new FragmentError(`a CompleteNumber does not carry ${shown(value)}`);
-  }
-  if (typeof text !== "string" || !NUMBER.test(text)) {
-    throw new FragmentError(`not the text of a number: ${shown(text)}`);
-  }
-  const number = Number(text);
-  if (value !== undefined && value !== number) throw new FragmentError(`the number ${text} is not ${shown(value)}`);
-  return number;
-}
-
-/** Describe a value for a message. @param {unknown} value */
-function shown(value) {
-  const isText = typeof value === "string" || typeof value === "object";
-  const text = isText ? JSON.stringify(value) : String(value);
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+function isNumber(text, value) {
+  if (text === undefined) return Number.isFinite(value);
+  return typeof text === "string" && NUMBER.test(text) && (value === undefined || value === Number(text));
 }
 
 // ---- text → fragments ----
@@ -312,21 +304,6 @@ export class Parser {
 // ---- fragments → value ----
 
 /**
- * What can come in each state, and how a message says it.
- * @type {{[state: string]: [kinds: string[], expected: string]}}
- */
-const EXPECTED = {
-  value: [STARTS, "a value must begin"],
-  key: [["Key", "EndObject"], "a Key or EndObject must come, in"],
-  // Without the value: a repair closed a text that was cut off there.
-  member: [[...STARTS, "EndObject"], "a value must begin, in"],
-  element: [[...STARTS, "EndArray"], "an element or EndArray must come, in"],
-  string: [["PartialString", "CompleteString"], "a string is open:"],
-  end: [["JsonComplete"], "JsonComplete must come"],
-  nothing: [[], "the document is complete"],
-};
-
-/**
  * Fragments, as objects or from the wire, in any grouping → the value they describe.
  * @template [T=unknown]
  * @extends {GrowingValue<T>}
@@ -402,11 +379,9 @@ export class Rebuilder extends GrowingValue {
    */
   #check(kind, path, state) {
     const { frame } = this.#builder;
-    const [kinds, expected] = EXPECTED[state];
-    if (!kinds.includes(kind)) {
-      const place = state === "string" ? frame : (frame?.parent ?? null);
-      const where = /[,:]/.test(expected) ? ` ${formatPath(pathOf(place))}` : "";
-      throw new FragmentError(`${kind} cannot come here: ${expected}${where}`);
+    if (!NEXT[state].includes(kind)) {
+      const place = formatPath(this.openPath ?? []);
+      throw new FragmentError(`${kind} cannot come in ${place}, but ${NEXT[state].join(" or ") || "nothing more"}`);
     }
     if (this.#isForeign) return;
     const next = pathOf(kind === "Key" || kind.startsWith("End") ? frame?.parent : frame);
@@ -419,7 +394,7 @@ export class Rebuilder extends GrowingValue {
     const builder = this.#builder;
     if (value !== undefined && value !== builder.openText) {
       if (!this.#isForeign) {
-        throw new FragmentError(`CompleteString ${shown(value)} differs from its parts ${shown(builder.openText)}`);
+        throw new FragmentError(`CompleteString of ${formatPath(this.openPath ?? [])} differs from its parts`);
       }
       builder.replace(value); // its partial texts were provisional
     }
