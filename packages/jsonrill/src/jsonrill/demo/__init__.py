@@ -1,4 +1,1 @@
-"""The demo in a terminal (`terminal.py`), and the recorded streams that it plays.
-
-The simulated models of the server play the same recordings.
-"""
+"""The recorded streams that `jsonrill demo` and the simulated models of the server play."""
