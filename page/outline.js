@@ -34,6 +34,8 @@ export class Outline {
   #pieces = [];
   #piece = "";
   #half = "";
+  /** How many backslashes the text ends with. */
+  #backslashes = 0;
   #parser = new Parser();
   /** Where the present document begins, in code points. */
   #base = 0;
@@ -100,6 +102,8 @@ export class Outline {
     if (/\S/.test(piece)) this.#isBlank = false;
     this.#read(() => this.#parser.feed(piece), "");
     this.#count(piece);
+    const run = /\\*$/.exec(piece)?.[0].length ?? 0;
+    this.#backslashes = run === piece.length ? this.#backslashes + run : run;
     this.length += piece.length;
   }
 
@@ -181,16 +185,9 @@ export class Outline {
   #closeString() {
     const node = this.nodes[this.nodes.length - 1];
     const isNew = node.start >= this.length;
-    const before = isNew ? "" : this.#openEscape();
+    const before = isNew || this.#backslashes % 2 === 0 ? "" : "\\";
     const from = isNew ? node.start - this.length + 1 : 0;
     node.end = this.length + closingQuote(before + this.#piece, from) - before.length + 1;
-  }
-
-  /** Return the backslash before this piece if it begins an escape. */
-  #openEscape() {
-    const tail = this.#pieces.slice(-20, -1).join("");
-    const before = this.#many ? this.text.slice(0, this.length) : tail || this.#text.slice(-200);
-    return (/\\+$/.exec(before)?.[0].length ?? 0) % 2 === 1 ? "\\" : "";
   }
 
   /** Convert an offset of the present document from code points to units. @param {number} offset */
