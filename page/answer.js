@@ -65,7 +65,7 @@ export class Answer {
   /** Why the answer was cut off: length, filtered, refused or lost. */
   reason = "";
   isRecognised = false;
-  #parts = new Parts();
+  parts = new Parts();
   /** @type {Map<number, Track>} */
   #byIndex = new Map();
   /** The length of the answer's text after each event. @type {number[]} */
@@ -79,10 +79,6 @@ export class Answer {
     return this.outline.text;
   }
 
-  get provider() {
-    return this.#parts.reader.provider;
-  }
-
   /** Return the length of the answer's text after this many events. @param {number} position */
   lengthAt(position) {
     return this.#lengths[Math.min(position, this.#lengths.length - 1)];
@@ -92,7 +88,7 @@ export class Answer {
    * @param {any} event
    * @param {any[]} [parts] what the server reads in it, if this page does not know the provider
    */
-  add(event, parts = isObject(event) ? this.#parts.feed(event) : []) {
+  add(event, parts = isObject(event) ? this.parts.feed(event) : []) {
     const at = this.#lengths.length;
     this.error ||= reportedError(event);
     for (const part of parts) {
@@ -105,9 +101,9 @@ export class Answer {
   /** @param {boolean} isDone whether the stream marked its end */
   end(isDone) {
     const at = this.#lengths.length - 1;
-    for (const part of this.#parts.flush(isDone)) this.#take(part, at);
-    this.error ||= this.#parts.error ?? "";
-    this.isRecognised ||= this.#parts.outcome !== null;
+    for (const part of this.parts.flush(isDone)) this.#take(part, at);
+    this.error ||= this.parts.error ?? "";
+    this.isRecognised ||= this.parts.outcome !== null;
     this.outline.flush(this.reason);
     for (const track of this.tracks) if (!track.outline.isEnded) track.outline.flush();
   }

@@ -26,6 +26,13 @@ export function describePlace(text, offset, path) {
   return `line ${lines.length}, column ${[...(lines.at(-1) ?? "")].length + 1}, in ${shorten(formatPath(path), 80)}`;
 }
 
+/** Return how many backslashes a text ends with. @param {string} text */
+export function countBackslashes(text) {
+  let count = 0;
+  while (text[text.length - 1 - count] === "\\") count += 1;
+  return count;
+}
+
 /**
  * Return the offset of the quote that ends a string.
  * @param {string} text

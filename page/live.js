@@ -6,8 +6,6 @@ import { errorOf } from "./server.js";
 /** @typedef {import("./recording.js").Recording} Recording */
 /** @typedef {import("./server.js").Server} Server */
 
-const ADVICE = "Start it again, or use what came before.";
-
 export class Live {
   #server;
   #recording;
@@ -69,7 +67,8 @@ export class Live {
     for await (const { id, data } of this.#server.events(this.#id, { format: "raw" }, options)) {
       this.#lastId = id;
       const error = errorOf(data);
-      if (error !== null) this.#recording.end(`The stream ended early: ${error.message}`, ADVICE);
+      if (error !== null)
+        this.#recording.end(`The stream ended early: ${error.message}`, "Start it again, or use what came before.");
       else this.#recording.add(this.#recording.kind === "text" ? data : JSON.stringify(data), performance.now() - this.#start);
       this.#onChange();
       await pause();

@@ -9,7 +9,7 @@
  */
 
 import { Parser, Truncated, partial } from "../js/src/index.js";
-import { closingQuote, unitsOf } from "./characters.js";
+import { closingQuote, countBackslashes, unitsOf } from "./characters.js";
 import { countBefore } from "./search.js";
 import { ValueNode } from "./value-node.js";
 
@@ -102,7 +102,7 @@ export class Outline {
     if (/\S/.test(piece)) this.#isBlank = false;
     this.#read(() => this.#parser.feed(piece), "");
     this.#count(piece);
-    const run = /\\*$/.exec(piece)?.[0].length ?? 0;
+    const run = countBackslashes(piece);
     this.#backslashes = run === piece.length ? this.#backslashes + run : run;
     this.length += piece.length;
   }
@@ -226,7 +226,8 @@ export class Outline {
    * @param {number} offset
    */
   source(node, offset) {
-    const fault = this.faults.find((each) => each.offset >= node.start);
+    const { faults } = this;
+    const fault = faults[countBefore(faults.length, (index) => faults[index].offset < node.start)];
     return this.text.slice(node.start, Math.min(node.end, offset, fault?.offset ?? offset));
   }
 

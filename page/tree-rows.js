@@ -5,7 +5,8 @@
  * list shows its last elements while it grows, and its first ones when it is complete.
  */
 
-import { formatPath } from "../js/src/index.js";
+import { formatPath, partial } from "../js/src/index.js";
+import { countBackslashes } from "./characters.js";
 import { formatCount, shorten } from "./format.js";
 
 /** @typedef {import("./value-node.js").ValueNode} ValueNode */
@@ -127,11 +128,13 @@ export class TreeRows {
   /** @param {ValueNode} node */
   #scalar(node) {
     const { outline, offset } = /** @type {View} */ (this.view);
-    if (node.kind !== "string") return outline.source(node, offset);
-    const text = String(outline.value(node, offset) ?? "");
-    if (text.length <= MAX_STRING) return text;
-    // What grows is at the end.
-    return node.isComplete(offset) ? `${text.slice(0, MAX_STRING)} …` : `… ${text.slice(-MAX_STRING)}`;
+    const source = outline.source(node, offset);
+    if (node.kind !== "string") return source;
+    if (source.length <= MAX_STRING) return partial(source) ?? "";
+    if (node.isComplete(offset)) return `${partial(source.slice(0, MAX_STRING))} …`;
+    // What grows is at the end. It is not cut after a backslash.
+    const run = countBackslashes(source.slice(0, -MAX_STRING));
+    return `… ${partial(`"${source.slice(-MAX_STRING - (run % 2))}`)}`;
   }
 
   /**
