@@ -11,7 +11,7 @@ import { TreeView } from "./tree-view.js";
 /** @typedef {{key: number, signature: string, track: Track}} Card */
 
 const LABELS = { streaming: "streaming", complete: "complete", error: "not JSON", truncated: "cut off" };
-const MAX_CARDS = 200;
+const MAX_CARDS = 80;
 const MAX_TEXT = 20_000;
 
 export class CallsPane {
