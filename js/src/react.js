@@ -5,7 +5,7 @@
  *
  * Each returns a state that changes at most once per frame. Reading begins when the component is mounted, never on a
  * server, and stops when it is unmounted. A source is an address, which is read across lost connections; a function,
- * which is called when reading begins; or an endpoint, which is sent what `submit(body)` gets.
+ * which is called when reading begins; or an endpoint, to which `submit(body)` posts.
  */
 
 import { useEffect, useRef, useState, useSyncExternalStore } from "react";
@@ -86,7 +86,7 @@ export function useValue(source, options = {}) {
  */
 export function useStream(source, options = {}) {
   const empty = { value: options.initial, entities: [], ...NOTHING };
-  const read = (/** @type {any} */ begun, /** @type {OpenOptions} */ how) => entitiesOf(open(begun, how));
+  const read = (/** @type {any} */ input, /** @type {OpenOptions} */ how) => entitiesOf(open(input, how));
   return useRead(source, options, empty, (state) => state, read);
 }
 
@@ -101,8 +101,8 @@ export function useParts(source, options = {}) {
     parts,
     text: parts.map(({ kind, text }) => (kind === "text" ? text : "")).join(""),
   });
-  return useRead(source, options, fields([]), fields, (begun, { choice, provider, limits, sse, signal, ...how }) =>
-    partLists(isAddress(begun) ? connect(begun, how) : begun, { choice, provider, limits, sse, signal }),
+  return useRead(source, options, fields([]), fields, (input, { choice, provider, limits, sse, signal, ...how }) =>
+    partLists(isAddress(input) ? connect(input, how) : input, { choice, provider, limits, sse, signal }),
   );
 }
 
@@ -135,7 +135,7 @@ function useRead(source, options, empty, fieldsOf, read) {
           note({ connection });
           how.onState?.(connection, detail);
         };
-        return now.read(begun(now.source, signal, body), { ...how, signal, onState });
+        return now.read(openSource(now.source, signal, body), { ...how, signal, onState });
       },
       { connection: "connecting", ...empty },
       fieldsOf,
@@ -150,12 +150,12 @@ function useRead(source, options, empty, fieldsOf, read) {
 }
 
 /**
- * The source itself, made if it is a function or an endpoint.
+ * Return the source: the result of a function, the response of an endpoint, or the source itself.
  * @param {any} source
  * @param {AbortSignal} signal
  * @param {any} body
  */
-function begun(source, signal, body) {
+function openSource(source, signal, body) {
   if (typeof source === "function") return source(signal);
   if (typeof source !== "object" || !("api" in source)) return source;
   const { api, headers, fetch = globalThis.fetch, credentials } = source;

@@ -100,7 +100,7 @@ export class Call {
   #isReceived = false;
   /** @type {any} */
   #preset = undefined;
-  /** What values at paths have made so far. @type {any} */
+  /** The arguments built from values at paths so far. @type {any} */
   #assigned = undefined;
 
   /**
@@ -211,7 +211,7 @@ export class Call {
     return joined(news, this.#close({ incomplete: isCut, error }));
   }
 
-  /** End the call with an error: more than so many have not ended. @param {number} most */
+  /** End the call with an error: `most` calls are open already. @param {number} most */
   refuse(most) {
     this.#fail({ code: "LIMIT_EXCEEDED", message: `more than ${most} calls have not ended (calls)`, limit: "calls" });
     this.#freeze(undefined, null);
@@ -411,7 +411,7 @@ export class Call {
   // ---- the end ----
 
   /**
-   * Set the final status. If `isVoid`, arguments without a character stay undecided.
+   * Set the final status. If `isVoid`, empty arguments stay undecided.
    * @param {{incomplete?: boolean, error?: string | null, isVoid?: boolean}} how
    * @returns {News} "" for a placeholder that was the value
    */

@@ -60,8 +60,8 @@ def test_openai_chat_streams_text_json_and_calls(chat: Any) -> None:
     assert [json.loads(call.function.arguments)["city"] for call in calls] == ["Lima", "Oslo"]
     results = [{"role": "tool", "tool_call_id": call.id, "content": "rain"} for call in calls]
     history = [*ASK, answer.choices[0].message.model_dump(exclude_none=True), *results]
-    said = chat.chat.completions.create(model="any", messages=history, tools=[TOOL])
-    assert said.choices[0].message.content == "The tools say: rain; rain."
+    final = chat.chat.completions.create(model="any", messages=history, tools=[TOOL])
+    assert final.choices[0].message.content == "The tools say: rain; rain."
 
 
 def test_openai_responses_streams_and_parses(chat: Any) -> None:
@@ -88,7 +88,7 @@ def test_anthropic_streams_text_thinking_and_calls(claude: Any) -> None:
         claude.messages.create(model="any", max_tokens=9, messages=[])
 
 
-def test_limits_choices_and_models_are_kept(chat: Any) -> None:
+def test_limits_choices_and_models_are_respected(chat: Any) -> None:
     short = chat.chat.completions.create(model="any", messages=ASK, max_completion_tokens=2)
     assert short.choices[0].finish_reason == "length"
     none = chat.chat.completions.create(model="any", messages=ASK, tools=[TOOL], tool_choice="none")

@@ -66,7 +66,7 @@ def test_arguments_of_a_tool() -> None:
     assert facts(answer) == ("calls", case["usage"], case["text"])
 
 
-def test_it_is_filled_while_reading_and_the_counts_at_the_end() -> None:
+def test_the_text_grows_while_reading_and_the_counts_come_at_the_end() -> None:
     [case] = [item for item in CASES if item["name"] == "anthropic-complete"]
     answer = Answer()
     seen = []

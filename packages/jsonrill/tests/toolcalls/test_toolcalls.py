@@ -32,30 +32,30 @@ from support import few, hard, pieces
 from support.costs import assert_flat
 
 
-def by_hand(event: dict[str, Any]) -> list[Statement]:
+def statements_of(event: dict[str, Any]) -> list[Statement]:
     """Read events that are the statements themselves."""
-    return list(event["say"])
+    return list(event["statements"])
 
 
 class Reader:
     """Calls fed with statements, all of one response."""
 
     def __init__(self, **options: Any) -> None:
-        self.calls = ToolCalls(by_hand, **options)
+        self.calls = ToolCalls(statements_of, **options)
 
-    def say(self, *statements: Statement) -> list[ToolCallUpdate]:
-        return self.calls.feed({"say": statements})
+    def feed(self, *statements: Statement) -> list[ToolCallUpdate]:
+        return self.calls.feed({"statements": statements})
 
     def text(self, *texts: str, id: str = "a") -> ToolCall:
         """Return the call after these pieces of its arguments."""
         for text in texts:
-            self.say(CallDelta(id, name="f", text=text, message="m"))
+            self.feed(CallDelta(id, name="f", text=text, message="m"))
         call = self.calls.get(id)
         assert call is not None
         return call
 
     def finish(self, **how: Any) -> list[ToolCallUpdate]:
-        return self.say(Finish("m", 0, **how))
+        return self.feed(Finish("m", 0, **how))
 
 
 def test_a_call_grows_with_its_text() -> None:
@@ -179,9 +179,9 @@ def test_a_stream_that_only_stops(texts: list[str], status: str, args: Any) -> N
 def test_a_call_ends_before_its_response() -> None:
     reader = Reader()
     call = reader.text('{"a":1}')
-    [update] = reader.say(CallDelta("a", message="m", opens=False, end=End()))
+    [update] = reader.feed(CallDelta("a", message="m", opens=False, end=End()))
     assert (call.status, update.status, update.function_args) == ("complete", "complete", None)
-    assert reader.say(CallDelta("a", text="}", message="m")) == []
+    assert reader.feed(CallDelta("a", text="}", message="m")) == []
     assert reader.finish() == []
     assert (call.status, call.raw) == ("complete", '{"a":1}')
 
@@ -193,16 +193,14 @@ def test_a_call_ends_before_its_response() -> None:
         pytest.param(" \n", "streaming", '{"a": 1} \n', 1, id="white space"),
         pytest.param("}", "error", '{"a": 1}}', 1, id="anything else"),
         pytest.param('{"a":1}', "error", '{"a": 1}{"a":1}', 1, id="not quite a repetition"),
-        pytest.param("\u00a0", "error", '{"a": 1}\u00a0', 1, id="no white space of JSON"),
+        pytest.param("\u00a0", "error", '{"a": 1}\u00a0', 1, id="not JSON white space"),
         pytest.param("", "streaming", '{"a": 1}', 0, id="nothing"),
     ],
 )
-def test_text_after_the_arguments_are_whole(
-    after: str, status: str, raw: str, updates: int
-) -> None:
+def test_text_after_complete_arguments(after: str, status: str, raw: str, updates: int) -> None:
     reader = Reader()
     call = reader.text('{"a": ', "1}")
-    assert len(reader.say(CallDelta("a", text=after or None, message="m"))) == updates
+    assert len(reader.feed(CallDelta("a", text=after or None, message="m"))) == updates
     assert (call.status, call.raw, call.args) == (status, raw, {"a": 1})
     reader.finish()
     assert call.status == ("error" if status == "error" else "complete")
@@ -214,7 +212,7 @@ def test_text_after_the_arguments_are_whole(
 def test_arguments_that_are_not_json_are_kept_and_disturb_nobody() -> None:
     reader = Reader()
     bad, good = reader.text('{"a": [1,'), reader.text('{"b"', id="b")
-    [update] = reader.say(CallDelta("a", text="2, !oops", message="m"))
+    [update] = reader.feed(CallDelta("a", text="2, !oops", message="m"))
     assert update.status == bad.status == "error"
     assert bad.error is update.error is not None
     assert bad.error == {
@@ -227,7 +225,7 @@ def test_arguments_that_are_not_json_are_kept_and_disturb_nobody() -> None:
     }
     # The fragments before the error were returned.
     assert [fragment.value for fragment in update.json_update_fragments or []] == [2]
-    [update] = reader.say(CallDelta("a", text=" and more", message="m"))
+    [update] = reader.feed(CallDelta("a", text=" and more", message="m"))
     assert (update.status, update.json_update_fragments) == (None, [])
     assert (bad.raw, bad.args) == ('{"a": [1,2, !oops and more', {"a": [1, 2]})
     reader.text(":2}", id="b")
@@ -252,7 +250,7 @@ def test_repeated_arguments_are_compared_with_the_streamed_ones() -> None:
     ):
         reader = Reader()
         call = reader.text('{"a":', "1}")
-        reader.say(CallDelta("a", message="m", end=end))
+        reader.feed(CallDelta("a", message="m", end=end))
         assert (call.status, call.raw, call.args) == (status, '{"a":1}', {"a": 1}), end
         assert status == "complete" or (call.error and call.error["code"] == "ARGUMENTS_DIFFER")
 
@@ -266,7 +264,7 @@ def test_arguments_only_stated_at_the_end_or_at_the_start() -> None:
         CallDelta("a", name="f", message="m", value={"a": 1}),
     ):
         reader = Reader()
-        [update] = reader.say(statement)
+        [update] = reader.feed(statement)
         assert update.function_args == '{"a":1}'
         assert update.json_update_fragments
         reader.finish()
@@ -276,19 +274,19 @@ def test_arguments_only_stated_at_the_end_or_at_the_start() -> None:
 
 def test_a_preset_gives_way_to_text() -> None:
     reader = Reader()
-    reader.say(CallDelta("a", name="f", message="m", preset={"placeholder": 1}))
+    reader.feed(CallDelta("a", name="f", message="m", preset={"placeholder": 1}))
     call = reader.text('{"a":1}')
     reader.finish()
     assert (call.status, call.args) == ("complete", {"a": 1})
-    reader.say(CallDelta("b", name="f", message="m", preset={"b": 1}))
+    reader.feed(CallDelta("b", name="f", message="m", preset={"b": 1}))
     [update] = reader.finish()
     assert (update.function_args, update.status) == ('{"b":1}', "complete")
 
 
-def test_values_that_json_cannot_say() -> None:
+def test_values_that_json_cannot_represent() -> None:
     for value in ({1, 2}, {"a": object()}, float("nan"), b""):
         reader = Reader()
-        reader.say(CallDelta("a", name="f", message="m", value=value))
+        reader.feed(CallDelta("a", name="f", message="m", value=value))
         reader.finish()
         [call] = reader.calls.calls
         assert call.status == "error"
@@ -296,16 +294,16 @@ def test_values_that_json_cannot_say() -> None:
 
 def test_arguments_may_be_free_text() -> None:
     reader = Reader()
-    reader.say(CallDelta("a", name="sql", message="m", free=True))
+    reader.feed(CallDelta("a", name="sql", message="m", free=True))
     [call] = reader.calls.calls
     assert (call.encoding, call.args) == ("text", "")
     for piece in ("SELECT ", '"x"'):
-        [update] = reader.say(CallDelta("a", text=piece, message="m"))
+        [update] = reader.feed(CallDelta("a", text=piece, message="m"))
     assert call.args == call.raw == call.live == 'SELECT "x"'
     assert [fragment.kind for fragment in update.json_update_fragments or []] == ["PartialString"]
     reader.finish()
     assert (call.status, call.args) == ("complete", 'SELECT "x"')
-    reader.say(CallDelta("b", name="sql", text="SELECT", message="m", free=True))
+    reader.feed(CallDelta("b", name="sql", text="SELECT", message="m", free=True))
     [update] = reader.finish(reason="length")
     assert (update.call.status, update.call.args) == ("truncated", "SELECT")
 
@@ -314,37 +312,37 @@ def test_a_late_result_is_attached_by_its_id() -> None:
     reader = Reader()
     call = reader.text("{}")
     reader.finish()
-    [update] = reader.say(Result("a", {"n": 1}))
+    [update] = reader.feed(Result("a", {"n": 1}))
     assert update.is_result
     assert update.call is call
     assert (call.result, call.result_is_error) == ({"n": 1}, False)
-    reader.say(Result("a", "no", is_error=True))
+    reader.feed(Result("a", "no", is_error=True))
     assert (call.result, call.result_is_error) == ("no", True)
-    assert reader.say(Result("unknown", 1)) == []
-    assert reader.say(Result(None, 1)) == []
+    assert reader.feed(Result("unknown", 1)) == []
+    assert reader.feed(Result(None, 1)) == []
 
 
 def test_a_result_proves_that_the_call_has_ended() -> None:
     reader = Reader()
     call = reader.text('{"a":1}')
-    ended, answered = reader.say(Result("a", 1))
+    ended, answered = reader.feed(Result("a", 1))
     assert (ended.status, answered.is_result, call.status) == ("complete", True, "complete")
 
 
 def test_a_response_that_is_announced_again_continues() -> None:
     reader = Reader()
     call = reader.text('{"a":')
-    reader.say(Begin("m"))
+    reader.feed(Begin("m"))
     assert reader.text("1}").args == {"a": 1}
     assert call.status == "streaming"
-    [update] = reader.say(Begin("n"))
+    [update] = reader.feed(Begin("n"))
     assert (update.call is call, call.status) == (True, "complete")
 
 
 def test_calls_that_are_forgotten_are_gone() -> None:
     reader = Reader()
     reader.text("{}")
-    reader.say(CallDelta("b", name="g", text="{", message="n"))
+    reader.feed(CallDelta("b", name="g", text="{", message="n"))
     reader.calls.forget("m")
     assert [call.id for call in reader.calls.calls] == ["b"]
     assert reader.calls.get("a") is None
@@ -424,7 +422,7 @@ def test_a_bound_on_arguments() -> None:
     assert call.error is not None
     assert call.error["code"] == "LIMIT_EXCEEDED"
     assert len(call.raw) <= 40
-    reader.say(CallDelta("t", name="sql", free=True, message="m"))
+    reader.feed(CallDelta("t", name="sql", free=True, message="m"))
     for _ in range(100):
         text = reader.text("x" * 10, id="t")
     assert text.error and text.error["code"] == "LIMIT_EXCEEDED"
@@ -442,8 +440,8 @@ def test_any_cutting_ends_in_the_same_call(data: st.DataObject) -> None:
         )
     )
     whole, cut = Reader(), Reader()
-    # All at once a text of two equal halves is one text; in two pieces it repeats itself. So is
-    # one that begins with {}: in two pieces, what follows is the arguments.
+    # A piece that equals the text so far counts as a repetition, and a first piece {} as a
+    # placeholder: leave out these splits.
     expected = whole.text(text) if text else whole.text("")
     for piece in data.draw(pieces(text)):
         if cut.calls.calls and cut.calls.calls[0].raw in (piece, "{}"):

@@ -1,8 +1,8 @@
 """Read snapshots into trees, and compare and write trees.
 
 A tree consists of dicts, lists, strings, `True`, `False`, `None` and numbers. A number is its
-source text as bytes: `1.0` is `b"1.0"`. So its text is kept, and `==` tells `1`, `1.0` and `true`
-apart at any depth, which it does not for Python numbers.
+source text as bytes: `1.0` is `b"1.0"`. This keeps the text, and `==` distinguishes `1`, `1.0` and
+`true` at any depth, which are equal in Python.
 
 A tree shares nothing with the snapshot: the source may change its objects later.
 """
