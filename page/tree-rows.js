@@ -130,7 +130,7 @@ export class TreeRows {
     const { outline, offset } = /** @type {View} */ (this.view);
     const source = outline.source(node, offset);
     if (node.kind !== "string") return source;
-    if (source.length <= MAX_STRING) return partial(source) ?? "";
+    if (source.length <= MAX_STRING) return String(partial(source) ?? "");
     if (node.isComplete(offset)) return `${partial(source.slice(0, MAX_STRING))} …`;
     // What grows is at the end. It is not cut after a backslash.
     const run = countBackslashes(source.slice(0, -MAX_STRING));
