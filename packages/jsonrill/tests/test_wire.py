@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import copy
 import json
-from collections.abc import AsyncIterator, Iterator
+import random
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import partial
@@ -290,6 +291,31 @@ def test_growth_becomes_short_appends() -> None:
 )
 def test_a_small_change_is_a_small_operation(old: Any, new: Any, delta: list[Any]) -> None:
     assert difference(old, new) == delta
+
+
+@pytest.mark.parametrize(
+    ("item", "most"),
+    [(lambda n: {"id": n}, 0.3), (lambda n: n, 0.5), (lambda n: f"line {n}", 0.4)],
+    ids=["objects", "numbers", "strings"],
+)
+def test_a_list_edited_in_many_places_takes_less_space_than_a_new_one(
+    item: Callable[[int], Any], most: float
+) -> None:
+    chance = random.Random(1)
+    old = [item(n) for n in range(400)]
+    new = old[3:] + [item(n) for n in range(1000, 1003)]
+    for number in range(10):
+        new.insert(chance.randrange(400), item(2000 + number))
+        del new[chance.randrange(400)]
+        new[chance.randrange(400)] = item(3000 + number)
+    assert len(json.dumps(difference(old, new))) < most * len(json.dumps(new))
+
+
+@pytest.mark.parametrize("choices", [[True, False], range(10), range(10_000)], ids=len)
+def test_a_list_of_other_numbers_is_not_sent_in_many_operations(choices: Sequence[Any]) -> None:
+    chance = random.Random(1)
+    old, new = (chance.choices(choices, k=500) for _ in range(2))
+    assert len(json.dumps(difference(old, new))) < 1.1 * len(json.dumps(new))
 
 
 def test_a_state_may_be_changed_in_place_and_messages_share_nothing_with_it() -> None:

@@ -6,19 +6,20 @@
     ["remove", "/status"]                       a member or an element
 
 `Update.delta` is a list of operations, and so is a change on the wire (docs/wire.md). A comparison
-cuts off the equal beginning and end of two strings or lists. It splits what is left of two lists
-where they are most similar, and compares both parts; what cannot be split is compared element by
-element. For `abcdef` and `xabcef`:
+cuts off the equal beginning and end of two strings or lists. What is left of two lists it splits
+where they are similar, in place or shifted, and compares both parts. What is not similar anywhere
+is compared element by element. For `abcdef` and `xabcef`:
 
-    abcdef, xabcef   abcde, xabce   ab, xab      insert x at 0
-                                    cde, ce      remove d at 4
+    abcd, xabc      without the equal end
+    ab, xab         insert x at 0
+    cd, c           remove d at 4
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import repeat
+from itertools import product, repeat
 from marshal import dumps
 from math import isfinite
 from operator import eq, is_
@@ -34,6 +35,8 @@ Operation = list[Any]
 
 # A splice that keeps fewer characters is longer than a `set` of the new string.
 _MIN_KEPT: Final = 24
+# How many elements on each side of a place in a list are compared, to see whether to split there.
+_WINDOW: Final = 6
 # The equal members at both ends of a larger object are skipped.
 _SMALL_OBJECT: Final = 4
 _ATOMS: Final = frozenset({int, float, bool, type(None)})
@@ -164,21 +167,22 @@ def _is_short(item: Any) -> bool:
 
 
 def _find_split(old: list[Any], new: list[Any]) -> tuple[int, int] | None:
-    """Return where to divide two lists so that many elements are equal, if there are many.
-
-    They are equal in place, or after what was inserted or removed at the beginning or the end.
-    """
+    """Return indices of elements around which two lists are equal, in place or shifted."""
     if not old or not new or len(old) == len(new) == 1:
         return None
-    probes = (old[0], old[-1], old[len(old) // 2], new[0], new[-1])
-    shifts = {new.index(item) - old.index(item) for item in probes if item in old and item in new}
-    shifts |= {0, len(new) - len(old)}
-    counts = {by: sum(map(eq, old[max(-by, 0) :], new[max(by, 0) :])) for by in shifts}
-    shift = max(counts, key=lambda by: (counts[by], -abs(by)))
-    i = (max(-shift, 0) + min(len(old), len(new) - shift)) // 2
-    j = i + shift
-    is_similar = 4 * counts[shift] >= max(len(old), len(new))
-    return (i, j) if is_similar and (i or j) else None
+    places = (len(old) // 2, len(old) // 4, 3 * len(old) // 4)
+    shifts = {0, len(new) - len(old)}
+    shifts |= {new.index(old[i]) - i for i in (0, *places) if old[i] in new}
+    if new[0] in old:
+        shifts.add(-old.index(new[0]))
+    for i, shift in product(places, sorted(shifts, key=abs)):
+        first, last = max(i - _WINDOW, -shift, 0), min(i + _WINDOW, len(new) - shift, len(old))
+        equal = sum(map(eq, old[first:last], new[first + shift : last + shift]))
+        # In place, and for short values, many small operations take more space than a large one.
+        needed = 3 if shift == 0 or _is_short(old[i]) else 2
+        if first <= i < last and (i or shift) and 4 * equal >= needed * (last - first):
+            return i, i + shift
+    return None
 
 
 def _compare_strings(old: str, new: str) -> list[Operation]:
