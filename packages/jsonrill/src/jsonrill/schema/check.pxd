@@ -4,12 +4,12 @@ from ..parse.machine cimport Frame as MachineFrame, Tokens
 
 cdef class Node:
     cdef public object kinds, listed, text_rule, texts
-    cdef public bint is_hidden, is_late, is_quiet, shows_children, shows_text
+    cdef public bint is_hidden, defers_children, is_deferred, shows_children, shows_text
 
 cdef class Frame:
-    cdef readonly object container, path, shown, step
-    cdef readonly Node below, node
-    cdef readonly bint is_quiet
+    cdef readonly object children, container, path, step
+    cdef readonly Node node, open_node
+    cdef readonly bint is_deferred
     cdef Node _outer
     cdef object _name
     cdef Py_ssize_t _finished, _size

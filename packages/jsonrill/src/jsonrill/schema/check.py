@@ -5,9 +5,9 @@ shared from then on. A `Frame` for each open container keeps what its complete c
 become, so a check costs only the new text and the depth of the open path:
 
     {"title": "To the sea", "stops": [{"name": "Rome"}, {"name": "Os
-    frame of the root    made {"title": "To the sea"}
-    frame of the list    made [Stop(name="Rome")]
-    frame of its last    made {}, with the open string "Os"
+    frame of the root         children {"title": "To the sea"}
+    frame of the list         children [Stop(name="Rome")]
+    frame of the last stop    children {}, with the open string "Os"
 
 A `Node` says what the schema requires of the value at one place. It refuses early only what its
 validator would refuse whatever follows: a value of the wrong kind at its first character, a key
@@ -56,10 +56,10 @@ class Node:
     """What a schema requires of the value at one place. The base class requires nothing.
 
     `kinds` are the kinds that may be valid, `listed` the allowed values of an enum, and `texts` the
-    strings that are allowed if only some are, sorted. If a node `is_quiet`, code of the user sees
-    the value first: neither the value nor what is inside of it is refused before its end. If it
-    `is_late`, only what is inside is not refused early. If it `is_hidden`, the value is shown when
-    it is complete.
+    allowed strings if only some are, sorted. A node `is_deferred` if code of the user reads the
+    value first: then neither the value nor anything inside it is refused before its end. If it
+    `defers_children`, the value may be refused early, but nothing inside it. If it `is_hidden`, the
+    value is shown when it is complete.
     """
 
     def __init__(self, kinds: Set[str] = EVERY, is_hidden: bool = False) -> None:
@@ -67,14 +67,14 @@ class Node:
         self.texts: list[str] | None = None
         self.text_rule = "enum"
         self.listed: list[Any] = []
-        self.is_quiet = self.is_late = False
+        self.is_deferred = self.defers_children = False
         self.is_hidden = is_hidden
-        # Whether an open string is shown, and the children of a container as they are.
+        # Whether an open string is shown, and whether the children of a container are as they are.
         self.shows_text = self.shows_children = not is_hidden
 
     def allows(self, kind: str) -> bool:
         """Return whether a value of this kind may be valid."""
-        return self.is_quiet or kind in self.kinds
+        return self.is_deferred or kind in self.kinds
 
     def refuse_start(self, value: Any, kind: str = "") -> Refused | None:
         """Return what the first characters of a value prove, complete or not.
@@ -87,7 +87,7 @@ class Node:
                 self.judge(ZEROS[kind], name_of(kind))
             except Refused as refused:
                 return refused
-        is_listed = self.texts is not None and kind == "string" and not self.is_quiet
+        is_listed = self.texts is not None and kind == "string" and not self.is_deferred
         return self.refuse_text(value) if is_listed else None
 
     def refuse_text(self, value: str) -> Refused | None:
@@ -115,10 +115,10 @@ class Node:
         """Let the validator refuse a complete value, which a message calls `name`, or return it."""
         raise Refused("type", f"{name} is not allowed")
 
-    def finish(self, value: Any, made: list[Any] | None = None) -> Any:
+    def finish(self, value: Any, children: list[Any] | None = None) -> Any:
         """Return what a complete value becomes, or `ABSENT`; raise `Refused` if it is invalid.
 
-        `made` has what the children of a container have become, if each is shown.
+        `children` is what the children of a container have become, if each is shown.
         """
         refused = self.refuse_start(value)
         if refused is not None:
@@ -138,7 +138,7 @@ class Node:
         return ABSENT if self.is_hidden else value
 
     def zero(self) -> Any:
-        """Return the zero value of the type, for a field that has not come; None if it has none."""
+        """Return the zero of the type, for a field that has not arrived; None if it has none."""
         return ZEROS[min(self.kinds)] if len(self.kinds) == 1 else None
 
 
@@ -154,7 +154,7 @@ def first_refusal(node: Node, value: Any, refused: Refused) -> Refused:
         start = node.refuse_start(value)
         inside = node.choose(value, None)
         steps: Iterable[Any] = ()
-        if start is None and not node.is_quiet and not inside.is_quiet:
+        if start is None and not node.is_deferred and not inside.is_deferred:
             steps = range(len(value)) if isinstance(value, list) else value
         for step in steps if isinstance(value, (dict, list)) else ():
             try:
@@ -174,27 +174,27 @@ def first_refusal(node: Node, value: Any, refused: Refused) -> Refused:
 class Frame:
     """An open container: its node, and what its complete children have become."""
 
-    def __init__(self, node: Node, container: Any, path: Path, is_quiet: bool) -> None:
+    def __init__(self, node: Node, container: Any, path: Path, is_deferred: bool) -> None:
         self.container = container
         self.path = path
-        # For a union, the outer node is the union, and `node` the one type that is still possible.
+        # For a union, `_outer` is the union, and `node` the one type that is still possible.
         self._outer = self.node = node
         # Whether nothing inside is refused.
-        self.is_quiet: bool = is_quiet or node.is_late
-        # How many children are finished, and what those that are shown have become.
+        self.is_deferred: bool = is_deferred or node.defers_children
+        # How many children are finished, and what those of them that are shown have become.
         self._finished = 0
-        self.shown: Any = type(container)()
-        # At the last look: where the open child was, the name it is shown under, its node, and how
-        # many children there were.
+        self.children: Any = type(container)()
+        # Of the last call: where the open child is, the name under which it is shown, its node, and
+        # the number of children.
         self.step: str | int | None = None
         self._name: str | int | None = None
-        self.below: Node | None = None
+        self.open_node: Node | None = None
         self._size = -1
 
     def look(self, step: str | int | None, inner: Frame | None = None) -> list[Any] | None:
         """Finish the children that are complete now, and return them; `step` is the open one.
 
-        `inner` is the frame of the child that was open at the last look.
+        `inner` is the frame of the child that was open before.
         """
         container = self.container
         if step is not None and step == self.step and len(container) == self._size:
@@ -202,11 +202,11 @@ class Frame:
         self.step, self._size = step, len(container)
         node = self._outer.choose(container, step)
         if node is not self.node:
-            self.node, self.is_quiet = node, self.is_quiet or node.is_late
-            self.shown, self._finished = type(container)(), 0
+            self.node, self.is_deferred = node, self.is_deferred or node.defers_children
+            self.children, self._finished = type(container)(), 0
         new = [self._finish(key, container[key], inner) for key in self._new_steps(step)]
         self._name = None if step is None else self.node.field_of(step)
-        self.below = None if step is None else self.child(step)
+        self.open_node = None if step is None else self.child(step)
         return new
 
     def _new_steps(self, step: str | int | None) -> Iterable[Any]:
@@ -215,24 +215,24 @@ class Frame:
         if type(container) is list:
             return range(finished, len(container) - (step is not None))
         # A key that comes again counts when the object is complete.
-        self.shown.pop(self.node.field_of(step), None)
+        self.children.pop(self.node.field_of(step), None)
         last = islice(reversed(container), len(container) - finished)
         return [key for key in last if key != step][::-1]
 
     def _finish(self, step: str | int, value: Any, inner: Frame | None) -> Any:
-        made = None
+        children = None
         if inner is not None and inner.container is value:
-            inner.look(None)  # its last elements are complete, too
-            made = inner.shown if len(inner.shown) == len(value) else None
+            inner.look(None)  # finishes its last elements
+            children = inner.children if len(inner.children) == len(value) else None
         node = self.child(step)
         result: Any = ABSENT
         try:
-            result = node.finish(value, made)
+            result = node.finish(value, children)
         except Refused as refused:
-            if not self.is_quiet:
+            if not self.is_deferred:
                 raise first_refusal(node, value, refused).below((*self.path, step)) from None
         self._finished += 1
-        put(self.shown, self.node.field_of(step), result)
+        put(self.children, self.node.field_of(step), result)
         return result
 
     def child(self, step: str | int) -> Node:
@@ -240,14 +240,14 @@ class Frame:
         try:
             return self.node.child(step)
         except Refused as refused:
-            if self.is_quiet:
+            if self.is_deferred:
                 return UNKNOWN
             raise refused.below((*self.path, step)) from None
 
     def show(self, inner: Any) -> Any:
         """Return what the container is shown as, with `inner` for the open child."""
-        children = put(self.shown.copy(), self._name, inner)
-        return children if self.node.shows_children else self.node.show(children)
+        shown = put(self.children.copy(), self._name, inner)
+        return shown if self.node.shows_children else self.node.show(shown)
 
 
 def put(children: Any, step: Any, child: Any) -> Any:
@@ -279,7 +279,7 @@ class Check:
     def look(self, value: Any, open_path: Path | None) -> None:
         """Check what is new in the value; what is at `open_path` still grows.
 
-        Containers must be the same objects from look to look as long as they are open.
+        Containers must be the same objects in each call as long as they are open.
         """
         if open_path is None:
             return
@@ -298,8 +298,8 @@ class Check:
             frame = frames[level] if level < len(frames) else None
             if frame is None or frame.container is not value:
                 self._begin(node, value, open_path[:level])
-                is_quiet = level > 0 and frames[level - 1].is_quiet
-                frame = Frame(node, value, open_path[:level], is_quiet)
+                is_deferred = level > 0 and frames[level - 1].is_deferred
+                frame = Frame(node, value, open_path[:level], is_deferred)
                 frames[level:] = [frame]
                 self.changed = True
             level += 1
@@ -309,9 +309,9 @@ class Check:
             # The end of a string that was shown changes nothing.
             if new and (len(new) > 1 or type(new[0]) is not str or new[0] != text):
                 self.changed = True
-            if step is None or frame.below is None:
+            if step is None or frame.open_node is None:
                 break
-            node, value = frame.below, value[step]
+            node, value = frame.open_node, value[step]
         if level < len(frames):
             del frames[level:]
         if type(value) is str:
@@ -325,14 +325,14 @@ class Check:
 
     def _begin(self, node: Node, value: Any, path: Path, kind: str = "") -> None:
         """Refuse what the first characters of the value at `path` prove to be invalid."""
-        if path and self._frames[len(path) - 1].is_quiet:
+        if path and self._frames[len(path) - 1].is_deferred:
             return
         refused = node.refuse_start(value, kind)
         if refused is not None:
             raise refused.below(path)
 
     def begin_at(self, machine: Any, base: int = 0) -> None:
-        """Check the number or literal that a machine is reading, or the last key, after a look.
+        """Check the number or literal that a machine is reading, or the last key, after `look`.
 
         `base` is the number of frames around the checked value.
         """
@@ -357,7 +357,7 @@ class Check:
             raise first_refusal(self._node, value, refused) from None
 
     def partial(self, depth: int | None = None) -> Any:
-        """Return the partial value as it was at the last look; `ABSENT` if there is none.
+        """Return the partial value as `look` read it last; `ABSENT` if there is none.
 
         With a `depth`, what is open inside that many containers is left out.
         """
@@ -370,14 +370,14 @@ class Check:
     def fields(self) -> list[tuple[str, Any]]:
         """Return the complete fields of the root object, by name."""
         frame = self._frames[0] if self._frames else None
-        if frame is None or type(frame.shown) is not dict or frame.show(ABSENT) is ABSENT:
+        if frame is None or type(frame.children) is not dict or frame.show(ABSENT) is ABSENT:
             return []
-        return [*frame.shown.items()]
+        return [*frame.children.items()]
 
     def before(self, value: Any, path: Path) -> tuple[Any, Any]:
-        """Return what was good before the refused part at `path`: plain, and as a partial value.
+        """Return what comes before the refused part at `path`: plain, and as a partial value.
 
-        Both are `ABSENT` if nothing was. `path[:-1]` still grows in it.
+        Both are `ABSENT` if there is nothing. `path[:-1]` still grows in it.
         """
         if not isinstance(value, (dict, list)) or self._node.refuse_start(value) is not None:
             return ABSENT, ABSENT

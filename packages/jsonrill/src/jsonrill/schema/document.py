@@ -46,9 +46,8 @@ class SchemaDocument:
 
     def take_fields(self) -> list[tuple[str, Any]]:
         """Return the top-level fields that became complete since the last call."""
-        fields = self._check.fields()
-        if self._is_complete:
-            fields = self.schema.fields_of(self.value, self._builder.root)
+        root, check = self._builder.root, self._check
+        fields = self.schema.fields_of(self.value, root) if self._is_complete else check.fields()
         new = [(name, value) for name, value in fields if name not in self._taken]
         self._taken.update(name for name, _ in new)
         return new

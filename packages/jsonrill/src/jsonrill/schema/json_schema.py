@@ -110,7 +110,7 @@ class JsonNode(Node):
             types = part["type"] if isinstance(part["type"], list) else [part["type"]]
             self.kinds = self.kinds & {"number" if name == "integer" else name for name in types}
 
-    def finish(self, value: Any, made: list[Any] | None = None) -> Any:
+    def finish(self, value: Any, children: list[Any] | None = None) -> Any:
         return self.judge(value)
 
     def judge(self, value: Any, name: str = "") -> Any:

@@ -39,7 +39,7 @@ _KINDS: Final[dict[str, Set[str]]] = {
 # The Python types that have a zero, by their names in core schemas.
 _PYTHON: Final[dict[str, type]] = {
     "decimal": Decimal,
-    **{it.__name__: it for it in (str, int, float, bool, bytes, list, set, frozenset, dict)},
+    **{cls.__name__: cls for cls in (str, int, float, bool, bytes, list, set, frozenset, dict)},
 }
 # Keys of core schemas that lead to the parts of a container, and keys that add no rule to a type.
 _PARTS: Final = ("items_schema", "keys_schema", "values_schema")
@@ -148,7 +148,7 @@ class TypedNode(Node):
             elif layer["type"] in _CLASSES:
                 self.make = instance_maker(layer["cls"])
             if layer["type"] in _BEFORE or layer.get("custom_init"):
-                self.is_quiet = self.is_late = True
+                self.is_deferred = self.defers_children = True
         name = self.inner["type"]
         self.kinds = _KINDS.get(name, EVERY)
         if self.kinds == {"string"} and self.config.get("coerce_numbers_to_str"):
@@ -176,7 +176,7 @@ class TypedNode(Node):
     def child(self, step: str | int) -> Node:
         return UNKNOWN
 
-    def finish(self, value: Any, made: list[Any] | None = None) -> Any:
+    def finish(self, value: Any, children: list[Any] | None = None) -> Any:
         return value if type(value) is self.unchanged else self.judge(value)
 
     def close(self, value: Any) -> Any:
@@ -262,9 +262,9 @@ class Container(TypedNode):
             return self.part(parts[step])
         return self.part(parts[many]) if many == len(parts) - 1 else UNKNOWN
 
-    def finish(self, value: Any, made: list[Any] | None = None) -> Any:
+    def finish(self, value: Any, children: list[Any] | None = None) -> Any:
         is_plain = not self.is_hidden and _NO_RULES.issuperset(self._core)
-        return made if is_plain and made is not None else self.judge(value)
+        return children if is_plain and children is not None else self.judge(value)
 
 
 class Fields(TypedNode):
@@ -273,7 +273,7 @@ class Fields(TypedNode):
     def __init__(self, types: Types, layers: list[Core], config: Core) -> None:
         TypedNode.__init__(self, types, layers, config)
         inner = self.inner
-        # A TypedDict is shown as a dict with the keys that have come.
+        # A TypedDict is shown as a dict with the fields that have arrived.
         self.is_hidden = self.make is None and self.has_code
         fields = inner["fields"]
         if isinstance(fields, list):  # of a dataclass
@@ -282,10 +282,10 @@ class Fields(TypedNode):
         extra = inner.get("extra_behavior") or self.config.get("extra_fields_behavior")
         self._is_closed = extra == "forbid"
         self._extra = self.part(inner.get("extras_schema")) if extra == "allow" else UNKNOWN
-        # What fields are before they come, and the names of those that may not be None then.
-        self._nothing = dict.fromkeys(self._fields)
+        # What a field is before it arrives: None, or for some names a default or a zero.
+        self._absent = dict.fromkeys(self._fields)
         cores = self._fields.items()
-        self._given = [name for name, core in cores if types.zeros or core["type"] == "default"]
+        self._defaults = [name for name, core in cores if types.zeros or core["type"] == "default"]
         # The field of each key. Of keys that may not count in the end, as a second alias, only
         # pydantic knows what they are for.
         self._names: dict[Any, Any] = {}
@@ -306,9 +306,9 @@ class Fields(TypedNode):
         """Return False if a Literal of this class says that the object belongs to another one."""
         for key in container.keys() & self._names.keys() - {step}:
             node = self.child(key)
-            is_listed = node.texts is not None and node.listed and not node.is_quiet
+            is_listed = node.texts is not None and node.listed and not node.is_deferred
             if is_listed and container[key] not in node.listed:
-                return self.is_quiet
+                return self.is_deferred
         return True
 
     def field_of(self, step: Any) -> Any:
@@ -318,18 +318,18 @@ class Fields(TypedNode):
     def show(self, value: Any) -> Any:
         if self.make is None:
             return TypedNode.show(self, value)
-        shown, come, extra = {**self._nothing, **value}, set(value), None
+        shown, present, extra = {**self._absent, **value}, set(value), None
         if self._extra is not UNKNOWN:
-            come = value.keys() & self._fields.keys()
-            extra = {name: shown.pop(name) for name in value if name not in come} or None
-        for name in self._given:
-            if name not in come:
+            present = value.keys() & self._fields.keys()
+            extra = {name: shown.pop(name) for name in value if name not in present} or None
+        for name in self._defaults:
+            if name not in present:
                 shown[name] = self._missing(name)
-        shown = self.make((shown, extra, come))
+        shown = self.make((shown, extra, present))
         return shown if self.make_root is None else self.make_root(shown)
 
     def _missing(self, name: str) -> Any:
-        """Return the value of a field that has not come: its default, else None, or a zero."""
+        """Return the value of a field that has not arrived: its default, else None, or a zero."""
         schema = self._fields[name]
         if schema["type"] == "default":
             if schema.get("default_factory") and not schema.get("default_factory_takes_data"):
@@ -352,7 +352,7 @@ class Union(TypedNode):
         inner = self.inner
         choices = inner.get("choices") or [inner["schema"]]
         parts = choices.values() if isinstance(choices, dict) else choices
-        self._nodes = [self.part(it[0] if isinstance(it, tuple) else it) for it in parts]
+        self._nodes = [self.part(part[0] if isinstance(part, tuple) else part) for part in parts]
         # The key that tells the types apart, if there is one, and the type of each of its values.
         tag = inner.get("discriminator")
         self._tag = tag if isinstance(tag, str) else None
@@ -362,7 +362,9 @@ class Union(TypedNode):
         # Without a tag, the complete value decides whether an object fits one of several types.
         objects = [node for node in self._nodes if node.allows("object")]
         is_choice = self._tag is None and len(objects) > 1
-        self.is_late = self.is_late or is_choice or any(node.is_late for node in objects)
+        self.defers_children = (
+            self.defers_children or is_choice or any(node.defers_children for node in objects)
+        )
         self.kinds = {kind for node in self._nodes for kind in EVERY if node.allows(kind)}
         strings = [node for node in self._nodes if node.allows("string")]
         if strings and all(node.texts is not None for node in strings):
@@ -381,10 +383,10 @@ class Union(TypedNode):
         is_hidden = self.has_code or self.make_root is not None
         return self if is_hidden or len(nodes) != 1 else nodes[0].choose(container, step)
 
-    def finish(self, value: Any, made: list[Any] | None = None) -> Any:
+    def finish(self, value: Any, children: list[Any] | None = None) -> Any:
         node = self.choose(value, None)
-        if made is not None and isinstance(node, Container):
-            return node.finish(value, made)
+        if children is not None and isinstance(node, Container):
+            return node.finish(value, children)
         return TypedNode.finish(self, value)
 
     def child(self, step: str | int) -> Node:
@@ -470,11 +472,11 @@ class PartialModel(PartialInstance):
         object.__setattr__(self, "__pydantic_private__", private)
 
     def model_dump(self, **options: Any) -> dict[str, Any]:
-        """Dump without warnings; leave out what has not come if a serializer needs it."""
+        """Dump without warnings; leave out what has not arrived if a serializer needs it."""
         return cast("dict[str, Any]", _dump(cast(Any, super()).model_dump, options))
 
     def model_dump_json(self, **options: Any) -> str:
-        """Dump without warnings; leave out what has not come if a serializer needs it."""
+        """Dump without warnings; leave out what has not arrived if a serializer needs it."""
         return cast("str", _dump(cast(Any, super()).model_dump_json, options))
 
 
@@ -504,7 +506,7 @@ def partial_class(cls: Any) -> Any:
         bases = (PartialModel if hasattr(cls, "model_construct") else PartialInstance, cls)
         name = f"Partial[{cls.__name__}]"
         space = {"__module__": cls.__module__, "__qualname__": name, "__partial_of__": cls}
-        space |= {it: _computed(cls, it) for it in getattr(cls, "model_computed_fields", ())}
+        space |= {name: _computed(cls, name) for name in getattr(cls, "model_computed_fields", ())}
         meta: Any = type(cls)
         # Calling the metaclass of a model would build its schema once more.
         make = ABCMeta.__new__ if issubclass(meta, ABCMeta) else type.__new__
@@ -517,7 +519,7 @@ def instance_maker(cls: Any, is_root: bool = False) -> Callable[[Any], Any]:
     """Return a function that makes partial instances of a class.
 
     It takes the value of a root model, or else the fields, extra fields and names of those that
-    have come.
+    have arrived.
     """
     cls = partial_class(cls)
     if not issubclass(cls, PartialModel):
