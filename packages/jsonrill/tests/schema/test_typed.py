@@ -114,7 +114,7 @@ def test_a_partial_can_be_dumped_and_copied() -> None:
     assert twin == plain and is_partial(twin)
 
 
-def test_what_a_serializer_or_computed_field_needs_may_not_have_come() -> None:
+def test_what_a_serializer_or_computed_field_needs_may_not_have_arrived() -> None:
     class Box(BaseModel):
         width: int
         until: date
@@ -135,7 +135,7 @@ def test_what_a_serializer_or_computed_field_needs_may_not_have_come() -> None:
     assert "area=None" in repr(box)
 
 
-def test_complete_children_are_shared_between_looks() -> None:
+def test_complete_children_are_shared_between_partial_values() -> None:
     text = '{"title": "x", "stops": [{"name": "Rome", "day": "2024-05-01"}, {"name": "Os'
     trips = []
     with pytest.raises(Truncated):
@@ -227,6 +227,20 @@ def test_a_field_is_read_by_its_aliases_or_its_name() -> None:
     assert last(['{"first": "Ada", "surname": "Lo'], Person).model_fields_set == set()
     person = last(['{"first": "Ada", "surname": "Lo"}'], Person)
     assert (person.first, person.last) == ("Ada", "Lo")
+
+
+def test_an_extra_key_with_the_name_of_a_field_waits_for_the_end() -> None:
+    class Open(BaseModel):
+        model_config = ConfigDict(extra="allow")
+        name: str = Field(alias="title")
+
+    pieces = ['{"title": "a", "name": 1', ', "other": 2', ', "third": 3', "}"]
+    *partials, last_value = values(pieces, Open)
+    assert list(map(repr, partials)) == [
+        "Partial[Open](name='a')",
+        "Partial[Open](name='a', other=2)",
+    ]
+    assert last_value.model_extra == {"name": 1, "other": 2, "third": 3}
 
 
 def test_partials_of_a_generic_model_are_typed() -> None:

@@ -25,9 +25,12 @@ cdef class Check:
     cdef Node _leaf, _node
     cdef str _text
     cdef tuple _path
-    @cython.locals(frames=list, frame=Frame, inner=Frame, level=Py_ssize_t, depth=Py_ssize_t,
-                   new=list, node=Node, outer=Frame)
     cpdef look(self, value, tuple open_path)
+    @cython.locals(outer=Frame)
+    cdef _grow_text(self, value)
+    @cython.locals(frames=list, frame=Frame, inner=Frame, level=Py_ssize_t, depth=Py_ssize_t,
+                   new=list, node=Node, before=Node)
+    cdef _walk(self, value, tuple open_path)
     @cython.locals(frame=MachineFrame, outer=Frame, node=Node, depth=Py_ssize_t)
     cpdef begin_at(self, Tokens machine, Py_ssize_t base=*)
     @cython.locals(frame=Frame)

@@ -192,9 +192,9 @@ class Frame:
         self._size = -1
 
     def look(self, step: str | int | None, inner: Frame | None = None) -> list[Any] | None:
-        """Finish the children that are complete now, and return them; `step` is the open one.
+        """Finish the children that are complete now, and return what is shown of them.
 
-        `inner` is the frame of the child that was open before.
+        The child at `step` is open. `inner` is the frame of the child that was open before.
         """
         container = self.container
         if step is not None and step == self.step and len(container) == self._size:
@@ -204,10 +204,10 @@ class Frame:
         if node is not self.node:
             self.node, self.is_deferred = node, self.is_deferred or node.defers_children
             self.children, self._finished = type(container)(), 0
-        new = [self._finish(key, container[key], inner) for key in self._new_steps(step)]
+        finished = [self._finish(key, container[key], inner) for key in self._new_steps(step)]
         self._name = None if step is None else self.node.field_of(step)
         self.open_node = None if step is None else self.child(step)
-        return new
+        return [child for child in finished if child is not ABSENT]
 
     def _new_steps(self, step: str | int | None) -> Iterable[Any]:
         """Return where children are that have become complete."""
@@ -283,31 +283,43 @@ class Check:
         """
         if open_path is None:
             return
+        if self._text is not None and open_path is self._path and self._leaf.texts is None:
+            self._grow_text(value)
+        else:
+            self._path = open_path
+            self._walk(value, open_path)
+
+    def _grow_text(self, value: Any) -> None:
+        """Read the open string if nothing else has changed."""
+        outer = self._frames[-1] if self._frames else None
+        text = value if outer is None else outer.container[outer.step]
+        self.changed = self.changed or self._text != text
+        self._text = text
+
+    def _walk(self, value: Any, open_path: Path) -> None:
+        """Check what is new in each open container, and in the open string."""
         frames, node = self._frames, self._node
         text, self._text = self._text, None
-        if text is not None and open_path is self._path and self._leaf.texts is None:
-            # Nothing but the open string has grown.
-            outer = frames[-1] if frames else None
-            self._text = value if outer is None else outer.container[outer.step]
-            self.changed = self.changed or self._text != text
-            return
-        self._path = open_path
         level, depth = 0, len(open_path)
         new: list[Any] | None = None
         while isinstance(value, (dict, list)):
             frame = frames[level] if level < len(frames) else None
+            before: Node | None = None
             if frame is None or frame.container is not value:
                 self._begin(node, value, open_path[:level])
                 is_deferred = level > 0 and frames[level - 1].is_deferred
                 frame = Frame(node, value, open_path[:level], is_deferred)
                 frames[level:] = [frame]
-                self.changed = True
+            else:
+                before = frame.node
             level += 1
             inner = frames[level] if level < len(frames) else None
             step: Any = open_path[level - 1] if level <= depth else None
             new = frame.look(step, inner)
+            is_first = frame.node is not before and not frame.node.is_hidden
             # The end of a string that was shown changes nothing.
-            if new and (len(new) > 1 or type(new[0]) is not str or new[0] != text):
+            is_end = new is not None and len(new) == 1 and type(new[0]) is str and new[0] == text
+            if is_first or (new and not is_end):
                 self.changed = True
             if step is None or frame.open_node is None:
                 break

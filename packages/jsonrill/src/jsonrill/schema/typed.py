@@ -362,9 +362,8 @@ class Union(TypedNode):
         # Without a tag, the complete value decides whether an object fits one of several types.
         objects = [node for node in self._nodes if node.allows("object")]
         is_choice = self._tag is None and len(objects) > 1
-        self.defers_children = (
-            self.defers_children or is_choice or any(node.defers_children for node in objects)
-        )
+        if is_choice or any(node.defers_children for node in objects):
+            self.defers_children = True
         self.kinds = {kind for node in self._nodes for kind in EVERY if node.allows(kind)}
         strings = [node for node in self._nodes if node.allows("string")]
         if strings and all(node.texts is not None for node in strings):
