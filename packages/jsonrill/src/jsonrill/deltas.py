@@ -17,7 +17,6 @@ is compared element by element. For `abcdef` and `xabcef`:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import product, repeat
 from marshal import dumps
@@ -29,7 +28,7 @@ from typing import Any, Final
 
 from .errors import DEFAULT_LIMITS, InvalidMessage, Limits
 from .jsontext import json_types_of
-from .paths import ABSENT, to_pointer
+from .paths import ABSENT, BAD_POINTER, INDEX, to_pointer
 
 Operation = list[Any]
 
@@ -41,8 +40,6 @@ _WINDOW: Final = 6
 _SMALL_OBJECT: Final = 4
 _ATOMS: Final = frozenset({int, float, bool, type(None)})
 _JSON_TYPES: Final = _ATOMS | {dict, list, str, type(ABSENT)}
-_INDEX: Final = re.compile("0|[1-9][0-9]{0,15}")
-_BAD_ESCAPE: Final = re.compile("~(?![01])")
 
 
 # ---- values ----
@@ -244,8 +241,7 @@ def _encode(value: Any) -> bytes | None:
 
 def parse_pointer(pointer: Any, limit: int = DEFAULT_LIMITS.depth) -> list[str]:
     """Return the keys of a JSON Pointer; InvalidMessage if it is not one."""
-    is_pointer = type(pointer) is str and pointer[:1] in ("", "/")
-    if not is_pointer or _BAD_ESCAPE.search(pointer) or pointer.count("/") > limit:
+    if type(pointer) is not str or BAD_POINTER.match(pointer) or pointer.count("/") > limit:
         raise InvalidMessage(f"not a JSON Pointer of at most {limit} levels: {short_repr(pointer)}")
     keys = pointer.split("/")[1:]
     return [key.replace("~1", "/").replace("~0", "~") for key in keys] if "~" in pointer else keys
@@ -262,7 +258,7 @@ def _to_key(container: Any, token: str) -> Any:
     """Return the key or index that a token names; an index beyond every list if it is not one."""
     if type(container) is not list:
         return token
-    return int(token) if _INDEX.fullmatch(token) else maxsize
+    return int(token) if INDEX.fullmatch(token) else maxsize
 
 
 def _get(container: Any, key: Any) -> Any:

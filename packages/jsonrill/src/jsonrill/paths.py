@@ -34,9 +34,9 @@ _STEP: Final = re.compile(
     r"\.(?P<name>[A-Za-z_][A-Za-z0-9_]*)|\[(?P<index>0|[1-9][0-9]*)\]"
     r"|\[(?P<quote>\")|(?P<key>\.\*)|(?P<item>\[\*\])"
 )
-_INDEX: Final = re.compile(r"0|[1-9][0-9]{0,15}")
+INDEX: Final = re.compile(r"0|[1-9][0-9]{0,15}")
 # Text before the first slash, or an escape other than `~0` and `~1`.
-_BAD_POINTER: Final = re.compile(r"[^/]|.*~(?![01])", re.DOTALL)
+BAD_POINTER: Final = re.compile(r"[^/]|.*~(?![01])", re.DOTALL)
 # The characters that separate steps: `entity=` takes text without them as a key.
 SYNTAX: Final = frozenset('.[]*"')
 # The elements of a list as ijson writes them: `items.item.id`. A key may be called item, too.
@@ -171,12 +171,12 @@ def from_pointer(pointer: str, value: Any) -> Path:
     The last token may name a member or element that is not there yet; `-` is the element after
     the last one. Any other pointer that leads nowhere is a `ValueError`.
     """
-    if _BAD_POINTER.match(pointer):
+    if BAD_POINTER.match(pointer):
         raise ValueError(f"not a JSON Pointer: {pointer!r}")
     path: list[str | int] = []
     for token in pointer.split("/")[1:]:
         key: str | int = token.replace("~1", "/").replace("~0", "~")
-        if isinstance(value, list) and (token == "-" or _INDEX.fullmatch(token)):
+        if isinstance(value, list) and (token == "-" or INDEX.fullmatch(token)):
             key = len(value) if token == "-" else int(token)
         elif not isinstance(value, dict):
             raise ValueError(f"{pointer!r} leads nowhere: there is no {token!r}")
