@@ -36,7 +36,7 @@ import { isEventStream, isRestart, SSEDecoder } from "./eventstream.js";
 const MAX_IDS = 10_000;
 // A server may say `retry: 0`; after a failure, wait at least this long.
 const MIN_DELAY = 100;
-// Wait at most an hour, whatever `Retry-After` says.
+// The longest wait that `Retry-After` can request: an hour.
 const MAX_RETRY_AFTER = 3_600_000;
 
 /** A connection was lost, or could not be made. */

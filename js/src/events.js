@@ -163,10 +163,10 @@ function stageOf(reader, read, end) {
 export function content(source, { choice = 0, signal, ...options } = {}) {
   const ending = new Ending();
   const read = (/** @type {Statement[]} */ statements) => {
-    const mine = ofChoice(statements, choice);
-    ending.feed(mine);
+    const chosen = ofChoice(statements, choice);
+    ending.feed(chosen);
     let text = "";
-    for (const statement of mine) {
+    for (const statement of chosen) {
       if (statement.kind === "text" && !statement.refusal) text += statement.text;
       if (statement.kind === "finish" && statement.reason === "error") throw failure(statement.detail);
     }

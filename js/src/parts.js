@@ -117,11 +117,13 @@ export class Parts {
    * @returns {Part[]}
    */
   read(statements) {
-    const mine = ofChoice(statements, this.#choice);
-    this.#ending.feed(mine);
+    const chosen = ofChoice(statements, this.#choice);
+    this.#ending.feed(chosen);
     // A call that came before token counts is complete, not one that comes in the same event.
     const isCount = (/** @type {Statement} */ { kind }) => kind === "usage";
-    const sorted = mine.some(isCount) ? [...mine.filter(isCount), ...mine.filter((statement) => !isCount(statement))] : mine;
+    const sorted = chosen.some(isCount)
+      ? [...chosen.filter(isCount), ...chosen.filter((statement) => !isCount(statement))]
+      : chosen;
     return sorted.flatMap((statement) => {
       const parts = this.#act(statement);
       if (statement.kind === "begin") {

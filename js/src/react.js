@@ -27,7 +27,7 @@ import { Receiver } from "./receive.js";
 /** @import { Part, PartsOptions } from "./parts.js" */
 /** @import { Progress } from "./streams.js" */
 /**
- * Where to send what `submit(body)` gets: an address, which gets it as JSON, or a function that returns a source for it.
+ * Where `submit(body)` sends the body: a URL, which gets it as JSON, or a function that returns a source for it.
  * @typedef {{api: string | URL | ((body: any, signal: AbortSignal) => any), headers?: HeadersInit,
  *   credentials?: RequestCredentials, fetch?: typeof globalThis.fetch}} Endpoint
  */
@@ -142,9 +142,9 @@ function useRead(source, options, empty, fieldsOf, read) {
       isEndpoint || source == null,
     ),
   });
-  const [kept, keep] = useState(make);
-  const current = kept.key === key && kept.id === id ? kept : make();
-  if (current !== kept) keep(current);
+  const [stored, store] = useState(make);
+  const current = stored.key === key && stored.id === id ? stored : make();
+  if (current !== stored) store(current);
   const { subscribe, state, serverState } = current.observed;
   return useSyncExternalStore(subscribe, state, serverState);
 }

@@ -106,9 +106,9 @@ function notText(fact) {
 }
 
 /**
- * Describe a text that is not JSON at all from its beginning. What comes before it is blank.
+ * Explain an error at the first character of a text that is not JSON at all.
  * @param {unknown} error
- * @param {string} piece in which it begins
+ * @param {string} piece of the text, with its first character
  */
 export function explain(error, piece) {
   if (!(error instanceof InvalidJSON) || error.expected !== "a value" || error.path?.length) return;

@@ -176,7 +176,7 @@ export class Machine {
     const room = this.#limits.text - this.#units;
     if (data.length > room) {
       this.#run(this.#held + data.slice(0, room));
-      throw this.#over("text", this.#offset + this.#held.length);
+      throw this.#over("text", this.offset);
     }
     this.#units += data.length;
     this.#run(this.#held === "" ? data : this.#held + data);

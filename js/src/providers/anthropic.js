@@ -65,7 +65,7 @@ function message(started) {
 function delta(index, change) {
   const { type } = change;
   if (type === "input_json_delta" && "partial_json" in change && index !== null) {
-    // The block before it says what it is: a result, too, may come as JSON.
+    // The block's start says whether this is a call: results are streamed as JSON, too.
     return [{ kind: "call", index, text: asText(change, "partial_json"), opens: false }];
   }
   if (type === "text_delta") return textOf("text", asText(change, "text"), 0, index);

@@ -1,9 +1,9 @@
 /**
  * OpenAI chat completions, and the many servers that speak it: `choices[].delta`.
  *
- * Reasoning comes in a field of its own, or in chunks of the content. A call is named by its index, its id comes
- * once, and only the `finish_reason` ends it. Also here: the older `function_call` (one, without an id), custom tools
- * (free text), and text completions (`choices[].text`). Some clients write the names of fields in camelCase.
+ * Reasoning has its own field, or is a chunk of the content. A call is identified by its index, its id is sent once,
+ * and only the `finish_reason` ends it. Also read: the older `function_call` (one, without an id), custom tools (free
+ * text), and text completions (`choices[].text`). Some clients write field names in camelCase.
  *
  * The `id` of a chunk names its response; some servers send another id with every chunk.
  */
@@ -23,9 +23,8 @@ export function accepts({ choices }) {
 }
 
 /**
- * Return a translation of chunks. It remembers to which response the chunks of an id belong: an id that has not come
- * before begins a response, unless its chunk can only continue one. From then on all new ids belong to the current
- * response, until it ends.
+ * Return a translation of chunks. It remembers the response of each id: a new id begins a response, unless its chunk can
+ * only continue one. From then on all new ids belong to the current response, until it ends.
  */
 export function translation() {
   /** @type {Map<string, string>} */

@@ -1,9 +1,9 @@
 /**
  * OpenAI Responses: items with an id of their own, deltas that name the item.
  *
- * Function calls, MCP calls (their id is the item's, their result comes with them) and custom tools (free text). Texts
- * and arguments come twice more, complete, at the end: a text counts if nothing of it was streamed, arguments are
- * compared with the streamed ones. Some clients write the names of fields in camelCase.
+ * Reads function calls, MCP calls (which have the item's id and bring their result) and custom tools (free text).
+ * Complete texts and arguments are repeated at the end: a text counts only if it was not streamed, arguments are
+ * compared with the streamed ones. Some clients write field names in camelCase.
  */
 
 import { asId, asIndex, asObject, asText, failed, finished, items, textOf, usage } from "./fields.js";
@@ -96,9 +96,11 @@ function itemStatements(item, index, done) {
   const { type, status, output = null, error = null } = item;
   const field = CALLS.get(type);
   if (field === undefined) {
-    const whole = items(item, "content").map((part) => asText(part, "text") ?? "");
-    const isText = done && type === "message" && whole.join("") !== "";
-    return isText ? [{ kind: "text", text: whole.join(""), choice: 0, block: index, ends: true }] : [];
+    const text = items(item, "content")
+      .map((part) => asText(part, "text") ?? "")
+      .join("");
+    const isText = done && type === "message" && text !== "";
+    return isText ? [{ kind: "text", text, choice: 0, block: index, ends: true }] : [];
   }
   const [alias, text, hosted] = [asId(item, "id"), asText(item, field), type === "mcp_call"];
   // An MCP call has no other id than its item.

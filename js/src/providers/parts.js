@@ -1,8 +1,8 @@
 /**
  * The parts of answers, as JSON keeps them: of one turn or of many, with the results of tools in between.
  *
- * A program that joins several loops numbers the parts of each from 0: a part that cannot belong to the current turn,
- * such as more of a text that is complete, begins another one.
+ * A program that joins several loops numbers the parts of each from 0. A part that cannot belong to the current turn,
+ * for example more of a complete text, begins another turn.
  */
 
 import { isObject } from "../parse/values.js";
@@ -15,7 +15,7 @@ import { MEANINGS } from "./finish.js";
 const KINDS = ["text", "reasoning", "call", "result"];
 const CUTS = Object.keys(MEANINGS).filter((reason) => reason !== "error");
 
-/** The end of a source says that its answer is at its end; no event does. */
+/** No event marks the end of an answer; the end of the source does. */
 export const ends = false;
 
 /** @param {Fields} event */

@@ -13,7 +13,7 @@
  */
 /**
  * The arguments of a call have ended. They may come once more, as `text` or as a `value`, to compare
- * with those that were streamed. `incomplete`: the provider says that they are not complete. `sure`: a call
+ * with the streamed ones. `incomplete`: the provider says that they are not complete. `sure`: a call
  * without arguments is complete; else the end of its response decides, because the same event ends a
  * call that was cut off before their first character.
  * @typedef {{text?: string | null, value?: any, incomplete?: boolean, sure?: boolean,
@@ -22,10 +22,10 @@
 /**
  * What one event says about one call. `text` is new argument text; in its place may come the complete
  * arguments (`value`) or values at paths (`parts`). `preset`: arguments stated at the start, which
- * count if nothing else comes. `alias`: another id under which later events name the call.
+ * count if no others follow. `alias`: another id under which later events name the call.
  * `opens: false`: this cannot open a call. `free`: the text is not JSON. `hosted`: the provider runs
- * the tool. `unread`: it brings something that is not known, so that a call to which nothing else comes
- * is not one without arguments. The fields from `received` on are of jsonrill's own wire events.
+ * the tool. `unread`: the event has unknown content, so that a call without other content is not a call
+ * without arguments. The fields from `received` on are of jsonrill's own wire events.
  * @typedef {{kind: "call", id?: string | null, index?: number | null, name?: string | null,
  *   text?: string | null, message?: string | null, choice?: number, alias?: string | null,
  *   opens?: boolean, free?: boolean, hosted?: boolean, unread?: boolean, value?: any, parts?: ArgumentPart[],
@@ -34,16 +34,16 @@
  */
 /**
  * More of the answer's text, or of the model's reasoning. `block` tells texts apart, if an answer has
- * several. `refusal`: the model says why it does not answer. `ends`: the text is complete; else another
- * part or the end of the answer says so.
+ * several. `refusal`: the model says why it does not answer. `ends`: the text is complete; else the next
+ * part or the end of the answer completes it.
  * @typedef {{kind: "text" | "reasoning", text: string, choice?: number,
  *   block?: number | string | null, refusal?: boolean, ends?: boolean}} TextStatement
  */
 /** A response begins; the one before it has ended. @typedef {{kind: "begin", message?: string | null}} Begin */
 /**
  * A response has ended: this one, or (without message and choice) everything that is open. `reason`:
- * why, if the event says it; else it is complete, unless another event says something else. `detail`:
- * what the provider says of that, the message of an error, for instance. `malformed`: the calls that
+ * why, if the event states it; else the response is complete, unless another event states a reason. `detail`:
+ * the provider's explanation, for example an error's message. `malformed`: the calls that
  * are not complete are malformed.
  * @typedef {{kind: "finish", message?: string | null, choice?: number | null,
  *   reason?: Reason | null, detail?: string | null, malformed?: boolean}} Finish

@@ -2,8 +2,8 @@
  * The streams of the Vercel AI SDK: text, reasoning, and calls that every event names.
  *
  * The UI message stream, which goes to browsers, and `fullStream`, which the program itself reads; some names of
- * fields differ. A call's input comes once more as a value, after the tool's own validation; a call that was not
- * streamed consists of it alone.
+ * fields differ. After the tool's own validation, a call's input is repeated as a value; a call that was not streamed
+ * has only this value.
  */
 
 import { asId, asText, errorText, failed, finished, first, textOf, usage } from "./fields.js";

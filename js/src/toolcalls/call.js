@@ -83,7 +83,7 @@ export class Call {
   open = true;
   /** True if its response has ended. */
   ended = false;
-  /** True for a `{}` that came alone: arguments that some providers send after it replace it. */
+  /** True for a `{}` alone, which some providers send before the arguments. */
   isPlaceholder = false;
   /** The number of the last event about it. */
   event = 0;
@@ -92,11 +92,11 @@ export class Call {
   #reader = null;
   /** The arguments once they have ended. @type {{value: any, openPath: Path | null} | null} */
   #final = null;
-  // The text is not JSON; the arguments were empty; something unknown arrived.
+  // Whether the text is not JSON, the arguments were empty, an event had unknown content.
   #isBroken = false;
   #isVoid = false;
   #isUnread = false;
-  // The sender has read the call already; it may leave out the name.
+  // Another jsonrill has read the call already; it may leave out the name.
   #isReceived = false;
   /** @type {any} */
   #preset = undefined;

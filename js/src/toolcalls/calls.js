@@ -26,7 +26,7 @@ import { Identity } from "./identity.js";
 
 // How many calls the responses that have not ended may have.
 const MOST_CALLS = 10_000;
-// How many results whose calls have not arrived are kept.
+// How many results are kept that came before their calls.
 const MOST_EARLY = 256;
 
 /** Statements → calls whose arguments grow, however the calls are interleaved. */
@@ -40,7 +40,7 @@ export class Calls {
   #done = new Set();
   /** @type {CallUpdate[]} */
   #updates = [];
-  // The results whose calls have not come yet, by id.
+  // The results that came before their calls, by id.
   /** @type {Map<string, Result>} */
   #early = new Map();
   // True if a response ended with the last statements.
@@ -171,7 +171,7 @@ export class Calls {
   }
 
   /**
-   * End a call that is one too many with an error, and keep nothing of it.
+   * End a call beyond the limit with an error, and forget it.
    * @param {Call} call
    * @param {CallDelta} delta
    */
@@ -234,7 +234,7 @@ export class Calls {
       if (this.#early.size > MOST_EARLY) this.#early.delete([...this.#early.keys()][0]);
       return;
     }
-    // A tool that has answered was called: nothing more of its arguments will come.
+    // The tool was called, so its arguments are complete.
     if (call.open && call.status === "streaming") this.#close(call, { kind: "finish" });
     this.#answer(call, answer);
   }

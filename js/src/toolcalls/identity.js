@@ -118,7 +118,7 @@ export class Identity {
   }
 
   /**
-   * Return the call that the delta is about, opened if need be; null if there is none.
+   * Return the call that the delta is about, perhaps a new one; null if there is none.
    * @param {CallDelta} delta
    * @returns {C | null}
    */
@@ -208,8 +208,8 @@ export class Identity {
     // An event that names its call but no response may be about an earlier response.
     const other = scope === null || isNew ? this.latest(id) : null;
     if (other?.open) {
-      const home = /** @type {Scope<C>} */ (this.#scopes.get(other.messageId));
-      if (home.choice === choice) return home;
+      const otherScope = /** @type {Scope<C>} */ (this.#scopes.get(other.messageId));
+      if (otherScope.choice === choice) return otherScope;
     }
     // If the source does not name responses, a new id or a name belongs to the next turn.
     if (scope?.ended && !this.#isNamed && (name !== null || isNew)) {

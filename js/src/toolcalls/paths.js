@@ -9,8 +9,8 @@ import { copyOf, put } from "../parse/values.js";
 const STEP = /\.([^.[\]'"\s*]+)|\[([0-9]{1,9})\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/suy;
 
 /**
- * Return the value with this part: containers on its path are copied, and text is appended to a string. A path that
- * does not fit what came before is an InvalidJSON.
+ * Return the value with this part: containers on its path are copied, and text is appended to a string. Throws
+ * InvalidJSON if the path does not fit the value.
  * @param {any} value
  * @param {ArgumentPart} part
  */
