@@ -239,10 +239,10 @@ def test_cut_anywhere_every_call_has_its_result(provider: str, form: str) -> Non
             pass
         text = json.dumps(running.messages(form))
         for call in running.calls:
-            ran = call.answered
-            assert text.count(json.dumps(call.name)) >= ran
+            count = call.answered
+            assert text.count(json.dumps(call.name)) >= count
             if form in ("openai_chat", "openai_responses", "anthropic"):
-                assert text.count(json.dumps(call.id)) == 2 * ran
+                assert text.count(json.dumps(call.id)) == 2 * count
 
 
 @pytest.mark.parametrize("path", ["/chat/completions", "/responses", "/messages"])

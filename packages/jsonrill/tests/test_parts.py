@@ -140,7 +140,7 @@ def test_one_of_several_choices() -> None:
     assert [part.delta for part in parts([both], choice=1)] == ["b", ""]
 
 
-def test_a_provider_that_runs_a_tool_itself_tells_its_result() -> None:
+def test_the_result_of_a_tool_that_the_provider_runs_is_a_part() -> None:
     use = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "x"}}
     result = {"type": "web_search_tool_result", "tool_use_id": "s", "content": [{"url": "u"}]}
     failed = {
@@ -166,9 +166,9 @@ def test_an_error_of_the_provider_is_raised_at_the_end() -> None:
     with pytest.raises(SourceFailed, match="overloaded"):
         all_parts.extend(parts(events))
     reading = Parts()
-    by_hand = [part for event in events for part in reading.feed(event)] + reading.flush()
+    fed = [part for event in events for part in reading.feed(event)] + reading.flush()
     assert (reading.outcome, reading.error, reading.text) == ("error", "overloaded", "half")
-    assert [part.delta for part in by_hand] == ["half", ""]
+    assert [part.delta for part in fed] == ["half", ""]
 
 
 @pytest.mark.parametrize("name", ANSWERS)
@@ -191,13 +191,13 @@ def test_joined_the_parts_are_the_answer(name: str) -> None:
             yield event
 
     async def read() -> list[Part]:
-        kept: list[Part] = []
+        collected: list[Part] = []
         try:
             async for part in parts(events()):
-                kept.append(part)
+                collected.append(part)
         except SourceFailed:
             assert answer.end == "error"
-        return kept
+        return collected
 
     assert summary(asyncio.run(read())) == summary(all_parts)
 

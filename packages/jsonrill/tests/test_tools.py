@@ -126,7 +126,7 @@ async def _async_none(n: int) -> None:
 
 def test_a_violation_never_runs_and_is_reported_to_the_model() -> None:
     def weather(city: Annotated[str, Field(min_length=2)], unit: Literal["C", "F"] = "C") -> str:
-        raise AssertionError("it ran")
+        raise AssertionError("the tool ran")
 
     for text in (
         '{"city":"Rome","unit":"K"}',
@@ -162,7 +162,7 @@ def test_a_call_that_was_cut_off_never_runs() -> None:
         assert running.done and running.messages()[0]["tool_calls"][0]["id"] == "call-0"
 
 
-def test_a_tool_of_the_provider_is_left_to_it() -> None:
+def test_a_tool_that_the_provider_runs_is_not_run() -> None:
     use = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"q": "x"}}
     events: list[Event] = [
         {"type": "content_block_start", "index": 0, "content_block": use},
@@ -214,23 +214,23 @@ def test_a_call_that_goes_wrong_while_it_waits_for_its_turn_never_runs() -> None
             {"type": f"{kind}.done", "arguments": text, **where},
         ]
 
-    ran: list[tuple[str, Any]] = []
+    runs: list[tuple[str, Any]] = []
 
     async def slow(n: int) -> None:
         await asyncio.sleep(0.05)
 
-    tools = {"slow": slow, "other": keeper("other", ran)}
+    tools = {"slow": slow, "other": recorder("other", runs)}
     events = [*item(0, "slow", '{"n":1}'), *item(1, "other", '{"n":2}')]
     parts, _ = run(events, tools, concurrency=1)
-    assert not ran and outcomes(parts)["slow"] is None
+    assert not runs and outcomes(parts)["slow"] is None
     assert "started" not in outcomes(parts)["other"]
 
 
-def keeper(name: str, ran: list[tuple[str, Any]]) -> Callable[..., None]:
+def recorder(name: str, runs: list[tuple[str, Any]]) -> Callable[..., None]:
     """Return a tool that takes anything and records it."""
 
     def tool(*texts: Any, **args: Any) -> None:
-        ran.append((name, texts[0] if texts else args))
+        runs.append((name, texts[0] if texts else args))
 
     return tool
 
@@ -241,25 +241,25 @@ def keeper(name: str, ran: list[tuple[str, Any]]) -> Callable[..., None]:
 def test_cut_anywhere_no_tool_gets_anything_but_its_arguments(provider: str, seed: int) -> None:
     script = shuffled(THREE, seed) if seed else in_a_row(THREE)
     events = BUILDERS[provider](THREE, script)
-    meant = {call.name: json.loads(call.text) for call in THREE}
+    expected = {call.name: json.loads(call.text) for call in THREE}
     for cut in range(len(events) + 1):
-        ran: list[tuple[str, Any]] = []
-        running = run_tools(events[:cut], {name: keeper(name, ran) for name in meant})
+        runs: list[tuple[str, Any]] = []
+        running = run_tools(events[:cut], {name: recorder(name, runs) for name in expected})
         for _ in running:
             pass
-        names = [name for name, _ in ran]
+        names = [name for name, _ in runs]
         assert len({*names}) == len(names)
-        assert all(args == meant[name] for name, args in ran)
+        assert all(args == expected[name] for name, args in runs)
         if cut == len(events):
-            assert sorted(names) == sorted(meant)
+            assert sorted(names) == sorted(expected)
 
 
 @pytest.mark.parametrize("name", ANSWERS)
 def test_of_every_kind_of_answer_exactly_the_complete_calls_run(name: str) -> None:
     answer = ANSWERS[name]
-    ran: list[Any] = []
+    runs: list[Any] = []
 
-    tools = {called: keeper(called, ran) for called, _, _ in answer.calls if called}
+    tools = {called: recorder(called, runs) for called, _, _ in answer.calls if called}
     running = run_tools(answer.events, tools)
     try:
         for _ in running:
@@ -267,7 +267,7 @@ def test_of_every_kind_of_answer_exactly_the_complete_calls_run(name: str) -> No
     except SourceFailed:
         assert answer.end == "error"
     own = [call for call in running.calls if call.status == "complete" and not call.hosted]
-    assert len(ran) == len([call for call in own if isinstance(call.args, dict | str)])
+    assert len(runs) == len([call for call in own if isinstance(call.args, dict | str)])
 
 
 # ---- how they run ----
@@ -440,7 +440,7 @@ def test_arguments_are_converted_as_the_signature_says() -> None:
     assert outcomes(parts) == {"call-0": ["Trip", 3, ["a"], 2.0, None]}
 
 
-def test_a_schema_goes_before_the_signature() -> None:
+def test_a_schema_overrides_the_signature() -> None:
     def tool(**args: Any) -> Any:
         return args
 

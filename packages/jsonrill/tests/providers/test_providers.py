@@ -44,11 +44,11 @@ def test_recorded_calls_are_read(case: dict[str, Any]) -> None:
 def test_cut_after_any_event_a_complete_call_has_the_arguments_of_its_end(
     case: dict[str, Any],
 ) -> None:
-    whole = ToolCalls(provider_of(case))
+    uncut = ToolCalls(provider_of(case))
     for event in case["events"]:
-        whole.feed(event)
-    whole.flush()
-    final = {call.number: call.args for call in whole.calls}
+        uncut.feed(event)
+    uncut.flush()
+    final = {call.number: call.args for call in uncut.calls}
     for at in range(len(case["events"])):
         calls = ToolCalls(provider_of(case))
         for event in case["events"][:at]:

@@ -116,9 +116,9 @@ def test_an_update_has_the_changes_of_a_call() -> None:
 def test_args_are_safe_to_keep_and_live_is_not() -> None:
     reader = Reader()
     call = reader.text('{"a": [1, "x')
-    kept, live = call.args, call.live
+    copy, live = call.args, call.live
     reader.text('y"], "b": {}}')
-    assert kept == {"a": [1, "x"]}
+    assert copy == {"a": [1, "x"]}
     assert live is call.live
     assert call.args == {"a": [1, "xy"], "b": {}}
 
@@ -209,7 +209,7 @@ def test_text_after_complete_arguments(after: str, status: str, raw: str, update
         assert (call.error["code"], call.error["offset"]) == ("INVALID_JSON", 8)
 
 
-def test_arguments_that_are_not_json_are_kept_and_disturb_nobody() -> None:
+def test_arguments_that_are_not_json_are_kept_and_other_calls_go_on() -> None:
     reader = Reader()
     bad, good = reader.text('{"a": [1,'), reader.text('{"b"', id="b")
     [update] = reader.feed(CallDelta("a", text="2, !oops", message="m"))
@@ -272,7 +272,7 @@ def test_arguments_only_stated_at_the_end_or_at_the_start() -> None:
         assert (call.status, call.raw, call.args) == ("complete", '{"a":1}', {"a": 1})
 
 
-def test_a_preset_gives_way_to_text() -> None:
+def test_text_replaces_a_preset() -> None:
     reader = Reader()
     reader.feed(CallDelta("a", name="f", message="m", preset={"placeholder": 1}))
     call = reader.text('{"a":1}')

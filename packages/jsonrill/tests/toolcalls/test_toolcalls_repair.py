@@ -16,7 +16,7 @@ from support.documents import same
 CORPUS = json.loads((ROOT / "cases/repair.json").read_text("utf8"))["cases"]
 
 
-def by_hand(event: dict[str, Any]) -> list[Statement]:
+def statements_of(event: dict[str, Any]) -> list[Statement]:
     return list(event["say"])
 
 
@@ -29,7 +29,7 @@ def events(pieces: list[str], *, cut: bool = False) -> list[Any]:
 
 
 def run(pieces: list[str], *, cut: bool = False, **options: Any) -> ToolCall:
-    calls = ToolCalls(by_hand, **options)
+    calls = ToolCalls(statements_of, **options)
     for event in events(pieces, cut=cut):
         calls.feed(event)
     return calls.calls[0]
@@ -50,7 +50,7 @@ def test_arguments_are_read_as_they_were_meant(case: Any) -> None:
 
 def test_a_receiver_sees_the_same() -> None:
     for case in CORPUS:
-        sender = ToolCallEvents(ToolCalls(by_hand, repair=True))
+        sender = ToolCallEvents(ToolCalls(statements_of, repair=True))
         receiver, late = ToolCalls(), ToolCalls()
         for event in events([case["text"][:7], case["text"][7:]]):
             for wire in sender.feed(event):

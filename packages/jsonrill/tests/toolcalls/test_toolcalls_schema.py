@@ -37,12 +37,12 @@ JSON_SCHEMA = {
 }
 
 
-def by_hand(event: dict[str, Any]) -> list[Statement]:
+def statements_of(event: dict[str, Any]) -> list[Statement]:
     return list(event["say"])
 
 
 def run(texts: list[str], schema: Any = JSON_SCHEMA, *, end: bool = True, **named: Any) -> ToolCall:
-    calls = ToolCalls(by_hand, schemas={"get_weather": schema})
+    calls = ToolCalls(statements_of, schemas={"get_weather": schema})
     calls.feed({"say": [CallDelta("a", **({"name": "get_weather"} | named))]})
     for text in texts:
         calls.feed({"say": [CallDelta("a", text=text or None)]})
@@ -66,7 +66,7 @@ def run(texts: list[str], schema: Any = JSON_SCHEMA, *, end: bool = True, **name
 def test_a_call_that_violates_its_schema_is_an_error_at_once(
     text: str, seen: str, rule: str
 ) -> None:
-    calls = ToolCalls(by_hand, schemas={"get_weather": JSON_SCHEMA})
+    calls = ToolCalls(statements_of, schemas={"get_weather": JSON_SCHEMA})
     calls.feed({"say": [CallDelta("a", name="get_weather")]})
     for at, character in enumerate(text):
         updates = calls.feed({"say": [CallDelta("a", text=character)]})
@@ -100,7 +100,7 @@ def test_no_arguments_are_validated_as_an_empty_object() -> None:
 
 
 def test_whole_values_are_validated_too() -> None:
-    calls = ToolCalls(by_hand, schemas={"get_weather": JSON_SCHEMA})
+    calls = ToolCalls(statements_of, schemas={"get_weather": JSON_SCHEMA})
     stated = CallDelta("a", name="get_weather", end=End(value={"city": 5}))
     calls.feed({"say": [stated]})
     assert calls.calls[0].status == "error"
@@ -108,13 +108,13 @@ def test_whole_values_are_validated_too() -> None:
 
 def test_a_name_that_comes_late_is_not_too_late() -> None:
     for text in ('{"city": 5, "days"', '{"city": 5'):
-        calls = ToolCalls(by_hand, schemas={"get_weather": JSON_SCHEMA})
+        calls = ToolCalls(statements_of, schemas={"get_weather": JSON_SCHEMA})
         calls.feed({"say": [CallDelta("a", text=text[:4])]})
         calls.feed({"say": [CallDelta("a", text=text[4:])]})
         assert calls.calls[0].status == "streaming"
         [update] = calls.feed({"say": [CallDelta("a", name="get_weather")]})
         assert (update.status, update.call.status) == ("error", "error")
-    calls = ToolCalls(by_hand, schemas={"other": JSON_SCHEMA})
+    calls = ToolCalls(statements_of, schemas={"other": JSON_SCHEMA})
     calls.feed({"say": [CallDelta("a", text='{"city": 5}'), CallDelta("a", name="f"), Finish()]})
     assert calls.calls[0].status == "complete"
 
@@ -150,11 +150,11 @@ def test_the_verdict_does_not_depend_on_the_cutting(data: st.DataObject) -> None
     "text", ['{"city": 5}', '{"city": "x"}', '{"days": 1}', "", "5", '{"city": "x"} !', "[tru!]"]
 )
 def test_a_receiver_without_schemas_learns_the_verdict(text: str) -> None:
-    sender = ToolCallEvents(ToolCalls(by_hand, schemas={"get_weather": JSON_SCHEMA}))
+    sender = ToolCallEvents(ToolCalls(statements_of, schemas={"get_weather": JSON_SCHEMA}))
     receiver = ToolCalls()
-    says: list[Statement] = [CallDelta("a", name="get_weather")]
-    says += [CallDelta("a", text=character) for character in text]
-    for statement in (*says, Finish()):
+    statements: list[Statement] = [CallDelta("a", name="get_weather")]
+    statements += [CallDelta("a", text=character) for character in text]
+    for statement in (*statements, Finish()):
         for event in sender.feed({"say": [statement]}):
             if event["kind"] != "tools_aggregate":
                 receiver.feed(event)
