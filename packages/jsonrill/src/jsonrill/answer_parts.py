@@ -33,15 +33,15 @@ Kind = Literal["text", "reasoning", "call", "result"]
 class Entry:
     """A part while it grows, and the data that the next request has to send back with it.
 
-    An entry of the kind `kept` has only such data.
+    That is the provider's `original` item. An entry of the kind `original` is only such an item.
     """
 
-    kind: Kind | Literal["kept"]
+    kind: Kind | Literal["original"]
     index: int
     block: int | None = None
     call: ToolCall | None = None
     text: str = ""
-    kept: dict[str, Any] | None = None
+    original: dict[str, Any] | None = None
     error: str | None = None
     turn: int = 0
     is_complete: bool = False
@@ -354,9 +354,9 @@ class Parts:
         """Attach the data to its part, or to a new entry. Repeated data replaces earlier data."""
         owner = self._last if keep.block is None else self._owner(keep.block)
         if owner is None:
-            self._last = owner = Entry("kept", -1, keep.block, turn=self._turn)
+            self._last = owner = Entry("original", -1, keep.block, turn=self._turn)
             self.entries.append(owner)
-        owner.kept = keep.data
+        owner.original = keep.data
 
     def _owner(self, block: int) -> Entry | None:
         for entry in reversed(self.entries[self._first :]):

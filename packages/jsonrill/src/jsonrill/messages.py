@@ -37,7 +37,7 @@ def messages(parts: Parts, form: str | None = None) -> list[Any]:
         )
     entries = parts.entries
     if FORMS.get(provider) is not write:
-        entries = [replace(entry, kept=None) for entry in entries if entry.kind != "kept"]
+        entries = [replace(entry, original=None) for entry in entries if entry.kind != "original"]
     turns = groupby(entries, lambda entry: entry.turn)
     return [message for _, turn in turns for message in write([*_sendable_entries(turn)])]
 
@@ -46,23 +46,23 @@ def _sendable_entries(entries: Iterable[Entry]) -> Iterator[Entry]:
     """Yield the entries that providers accept in the next request."""
     thoughts: list[Entry] = []
     for entry in entries:
-        if entry.kind == "reasoning" or (entry.kept or {}).get("type") == "reasoning":
+        if entry.kind == "reasoning" or (entry.original or {}).get("type") == "reasoning":
             thoughts.append(entry)
             continue
         if _is_sent(entry):
             yield from (*thoughts, entry)
-        if entry.kind in ("text", "call", "kept"):
+        if entry.kind in ("text", "call", "original"):
             thoughts = []
 
 
 def _is_sent(entry: Entry) -> bool:
     call = entry.call
     if call is not None:
-        has_item = entry.kept is not None and call.status == "complete"
+        has_item = entry.original is not None and call.status == "complete"
         return has_item if call.hosted else call.answered
     # An empty text that only explains why the answer was cut is not sent.
     is_sent_text = entry.kind == "text" and not (entry.error and not entry.text)
-    return entry.kind == "kept" or is_sent_text
+    return entry.kind == "original" or is_sent_text
 
 
 def sendable(result: Any) -> Any:
@@ -109,7 +109,7 @@ def _item_type(call: ToolCall) -> str:
 def _response_item(entry: Entry) -> Message | None:
     """Return the item of a part, or make one if a text or a call has none."""
     call = entry.call
-    data = _without_parsed(entry.kept or {})
+    data = _without_parsed(entry.original or {})
     if isinstance(parts := data.get("content"), list):
         data["content"] = [_without_parsed(part) for part in parts]
     if entry.kind == "text":
@@ -145,7 +145,7 @@ def _tool_result(call: ToolCall) -> Message:
 
 
 def _block(entry: Entry) -> Message | None:
-    call, data = entry.call, entry.kept
+    call, data = entry.call, entry.original
     if entry.kind == "text":
         # Anthropic refuses blank texts, although its answers contain them.
         return {"type": "text", "text": entry.text} if entry.text.strip() else None
@@ -164,21 +164,21 @@ def gemini(entries: Sequence[Entry]) -> list[Message]:
 
 
 def _gemini_part(entry: Entry) -> Message | None:
-    data = entry.kept or {}
+    data = entry.original or {}
     if entry.call is not None:
-        name_and_id = _gemini_name(entry.call)
-        return {"functionCall": {**name_and_id, "args": _arguments(entry.call)}, **data}
+        identity = _gemini_identity(entry.call)
+        return {"functionCall": {**identity, "args": _arguments(entry.call)}, **data}
     if entry.kind == "reasoning":
         return {"text": entry.text, "thought": True, **data} if data else None
-    return data if entry.kind == "kept" else {"text": entry.text, **data}
+    return data if entry.kind == "original" else {"text": entry.text, **data}
 
 
 def _function_response(call: ToolCall) -> Message:
     response = {"error" if call.result_is_error else "output": plain(call.result)}
-    return {"functionResponse": {**_gemini_name(call), "response": response}}
+    return {"functionResponse": {**_gemini_identity(call), "response": response}}
 
 
-def _gemini_name(call: ToolCall) -> Message:
+def _gemini_identity(call: ToolCall) -> Message:
     """Return the name and the id of a call, if it is the provider's own."""
     return {"name": call.name, **({"id": call.id} if call.own_id else {})}
 

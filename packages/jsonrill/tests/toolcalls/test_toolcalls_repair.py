@@ -17,15 +17,15 @@ CORPUS = json.loads((ROOT / "cases/repair.json").read_text("utf8"))["cases"]
 
 
 def statements_of(event: dict[str, Any]) -> list[Statement]:
-    return list(event["say"])
+    return list(event["statements"])
 
 
 def events(pieces: list[str], *, cut: bool = False) -> list[Any]:
     end: list[Statement] = (
         [Finish(reason="length")] if cut else [CallDelta("a", end=End()), Finish()]
     )
-    texts = [{"say": [CallDelta("a", text=piece)]} for piece in pieces if piece]
-    return [{"say": [CallDelta("a", name="f")]}, *texts, {"say": end}]
+    texts = [{"statements": [CallDelta("a", text=piece)]} for piece in pieces if piece]
+    return [{"statements": [CallDelta("a", name="f")]}, *texts, {"statements": end}]
 
 
 def run(pieces: list[str], *, cut: bool = False, **options: Any) -> ToolCall:

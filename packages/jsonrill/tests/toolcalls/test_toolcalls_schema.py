@@ -38,16 +38,16 @@ JSON_SCHEMA = {
 
 
 def statements_of(event: dict[str, Any]) -> list[Statement]:
-    return list(event["say"])
+    return list(event["statements"])
 
 
 def run(texts: list[str], schema: Any = JSON_SCHEMA, *, end: bool = True, **named: Any) -> ToolCall:
     calls = ToolCalls(statements_of, schemas={"get_weather": schema})
-    calls.feed({"say": [CallDelta("a", **({"name": "get_weather"} | named))]})
+    calls.feed({"statements": [CallDelta("a", **({"name": "get_weather"} | named))]})
     for text in texts:
-        calls.feed({"say": [CallDelta("a", text=text or None)]})
+        calls.feed({"statements": [CallDelta("a", text=text or None)]})
     if end:
-        calls.feed({"say": [Finish()]})
+        calls.feed({"statements": [Finish()]})
     return calls.calls[0]
 
 
@@ -67,9 +67,9 @@ def test_a_call_that_violates_its_schema_is_an_error_at_once(
     text: str, seen: str, rule: str
 ) -> None:
     calls = ToolCalls(statements_of, schemas={"get_weather": JSON_SCHEMA})
-    calls.feed({"say": [CallDelta("a", name="get_weather")]})
+    calls.feed({"statements": [CallDelta("a", name="get_weather")]})
     for at, character in enumerate(text):
-        updates = calls.feed({"say": [CallDelta("a", text=character)]})
+        updates = calls.feed({"statements": [CallDelta("a", text=character)]})
         assert (calls.calls[0].status == "error") == (at + 1 >= len(seen)), text[: at + 1]
         if at + 1 == len(seen):
             [update] = updates
@@ -102,20 +102,22 @@ def test_no_arguments_are_validated_as_an_empty_object() -> None:
 def test_whole_values_are_validated_too() -> None:
     calls = ToolCalls(statements_of, schemas={"get_weather": JSON_SCHEMA})
     stated = CallDelta("a", name="get_weather", end=End(value={"city": 5}))
-    calls.feed({"say": [stated]})
+    calls.feed({"statements": [stated]})
     assert calls.calls[0].status == "error"
 
 
 def test_a_name_that_comes_late_is_not_too_late() -> None:
     for text in ('{"city": 5, "days"', '{"city": 5'):
         calls = ToolCalls(statements_of, schemas={"get_weather": JSON_SCHEMA})
-        calls.feed({"say": [CallDelta("a", text=text[:4])]})
-        calls.feed({"say": [CallDelta("a", text=text[4:])]})
+        calls.feed({"statements": [CallDelta("a", text=text[:4])]})
+        calls.feed({"statements": [CallDelta("a", text=text[4:])]})
         assert calls.calls[0].status == "streaming"
-        [update] = calls.feed({"say": [CallDelta("a", name="get_weather")]})
+        [update] = calls.feed({"statements": [CallDelta("a", name="get_weather")]})
         assert (update.status, update.call.status) == ("error", "error")
     calls = ToolCalls(statements_of, schemas={"other": JSON_SCHEMA})
-    calls.feed({"say": [CallDelta("a", text='{"city": 5}'), CallDelta("a", name="f"), Finish()]})
+    calls.feed(
+        {"statements": [CallDelta("a", text='{"city": 5}'), CallDelta("a", name="f"), Finish()]}
+    )
     assert calls.calls[0].status == "complete"
 
 
@@ -155,7 +157,7 @@ def test_a_receiver_without_schemas_learns_the_verdict(text: str) -> None:
     statements: list[Statement] = [CallDelta("a", name="get_weather")]
     statements += [CallDelta("a", text=character) for character in text]
     for statement in (*statements, Finish()):
-        for event in sender.feed({"say": [statement]}):
+        for event in sender.feed({"statements": [statement]}):
             if event["kind"] != "tools_aggregate":
                 receiver.feed(event)
         assert receiver.calls == sender.calls.calls

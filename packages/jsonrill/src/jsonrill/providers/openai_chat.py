@@ -16,7 +16,7 @@ from .fields import as_id, as_index, as_object, as_text, failed, finished, first
 from .statements import CallDelta, Finish, Reasoning, Statement, Text
 
 # The most response ids that are remembered.
-_MOST: Final = 1000
+_MAX_RESPONSES: Final = 1000
 # The fields of a delta other than `content` and `tool_calls`.
 _RARE: Final = frozenset(
     "reasoning_content reasoningContent reasoning reasoning_details reasoningDetails refusal"
@@ -56,7 +56,7 @@ class Translation:
         return statements
 
     def _add(self, id: str, event: dict[str, Any]) -> None:
-        if len(self._responses) == _MOST:
+        if len(self._responses) == _MAX_RESPONSES:
             self._responses.clear()
         known = self._message
         if known is not None:
@@ -92,7 +92,7 @@ def translate(event: dict[str, Any], message: str | None) -> list[Statement]:
         delta = as_object(choice, "delta" if "delta" in choice else "message")
         statements += _delta(delta, message, number)
         reason = as_id(choice, "finish_reason", "finishReason")  # some servers write "null"
-        if reason and not error:  # the `finish_reason` beside an error says less
+        if reason and not error:  # next to an error the `finish_reason` says less
             native = first(choice, "native_finish_reason", "nativeFinishReason")
             statements.append(finished(reason, message, number, native=native))
     if "usage" in event:

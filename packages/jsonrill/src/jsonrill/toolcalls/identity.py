@@ -7,9 +7,9 @@
    arguments have not ended, or if it comes with their end. A known alias at the same index means
    the same call, whatever the id.
 3. Without an id, the index decides: the call last opened there. A new index opens a call; but if
-   the last call was opened at a taken index and has no arguments yet, they come at this one. A name
-   opens a call, too, if the arguments of that call have begun and it has another name; or, in a
-   response without ids, if they have ended.
+   the last call took an index from another one and has no arguments yet, the event is about it. A
+   name opens a call, too, if the arguments of the call at its index have begun and that has another
+   name; or, in a response without ids, if they have ended.
 4. Without either, the event is about the open call. A name opens a new call if the open one has
    another name, or has one and its arguments have ended.
 
