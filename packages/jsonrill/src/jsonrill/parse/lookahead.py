@@ -1,6 +1,6 @@
 """Patterns with which the repairing machine looks ahead in the text.
 
-`look` answers YES or NO, UNCLEAR if neither reading is safe, or WAIT if more text is needed. It
+`decide` answers YES or NO, UNCLEAR if neither reading is safe, or WAIT if more text is needed. It
 sees at most `REACH` characters. The answer depends on them alone, never on how they were cut.
 """
 
@@ -92,13 +92,13 @@ VALUE_IN_SENTENCE: Final = _compile(
 )
 
 
-def look(pattern: re.Pattern[str], text: str, pos: int, is_last: bool) -> int:
-    """Return the verdict of a pattern about the text at `pos`; `is_last` if no more text comes."""
+def decide(pattern: re.Pattern[str], text: str, pos: int, has_ended: bool) -> int:
+    """Return the verdict of a pattern about the text at `pos`."""
     end = pos + REACH
     found = pattern.match(text, pos, end)
     if found is None:
         return NO
     group = found.lastgroup or ""
-    if group.startswith("cut_") and len(text) < end and not is_last:
+    if group.startswith("cut_") and len(text) < end and not has_ended:
         return WAIT
     return _VERDICTS[group.removeprefix("cut_")]

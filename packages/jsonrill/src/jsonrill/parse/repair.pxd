@@ -9,10 +9,10 @@ cdef Py_ssize_t REACH
 
 cdef class RepairMachine(Tokens):
     cdef bint _has_backslash, _has_escape, _has_inner_quotes, _may_lack_end
-    cdef bint _is_last, _is_line_start, _is_noted, _is_scalar
+    cdef bint _has_ended, _is_line_start, _is_reported, _is_scalar
     cdef int _resume
     cdef Py_ssize_t _brackets, _quotes
-    cdef str _before, _closer, _text_tail, _thoughts
+    cdef str _last_char, _closer, _text_tail, _thoughts
     cdef list _repairs
     cdef object _on_repair, _rules
     cdef _reset_string(self)

@@ -25,7 +25,7 @@ from typing import Any, Final
 from ..errors import DEFAULT_LIMITS, InvalidJSON, Limits
 from . import lookahead
 from .grammar import CUT_ESCAPE, ESCAPE, LONE_HIGH, NUMBER
-from .lookahead import CLOSERS, NO, ODD_SPACES, REACH, SPACES, UNCLEAR, WAIT, WORDS, YES, look
+from .lookahead import CLOSERS, NO, ODD_SPACES, REACH, SPACES, UNCLEAR, WAIT, WORDS, YES, decide
 from .machine import Repair, Sink, Tokens, plain_end, unescape
 from .states import (
     AFTER,
@@ -80,8 +80,8 @@ _SWALLOWED: Final = {STRING: re.compile(r"[{}\[\]]"), KEY: re.compile(r"[{}\[\]:
 class RepairMachine(Tokens):
     """The machine for near-JSON: text → events and a list of repairs."""
 
-    __slots__ = ("_before", "_brackets", "_closer", "_has_backslash", "_has_escape",
-                 "_has_inner_quotes", "_is_last", "_is_line_start", "_is_noted",
+    __slots__ = ("_last_char", "_brackets", "_closer", "_has_backslash", "_has_escape",
+                 "_has_inner_quotes", "_has_ended", "_is_line_start", "_is_reported",
                  "_is_scalar", "_may_lack_end", "_on_repair", "_quotes", "_repairs", "_resume",
                  "_rules", "_text_tail", "_thoughts")  # fmt: skip
 
@@ -100,13 +100,13 @@ class RepairMachine(Tokens):
         self._on_repair = on_repair
         self._repairs: list[Repair] = []
         # Whether the text has ended.
-        self._is_last = False
+        self._has_ended = False
         # The character before the next one.
-        self._before = "\n"
+        self._last_char = "\n"
         # Around the value: whether only white space came in this line, whether text was reported,
         # how many brackets are open, the tag that ends thoughts, and whether the value is a scalar.
         self._is_line_start = True
-        self._is_noted = self._is_scalar = False
+        self._is_reported = self._is_scalar = False
         self._brackets = 0
         self._thoughts = ""
         # The state after a comment.
@@ -150,7 +150,7 @@ class RepairMachine(Tokens):
             self._held = text[pos:]
         pos = end - len(self._held)
         if pos > 0:
-            self._before = text[pos - 1]
+            self._last_char = text[pos - 1]
         if "\n" in text:
             self._count_lines(text, pos)
         self._offset += pos
@@ -176,9 +176,9 @@ class RepairMachine(Tokens):
     def _finish(self, is_cut: bool) -> None:
         if self._tail:
             raise self._too_short("the rest of a UTF-8 character")
-        self._is_last = True
+        self._has_ended = True
         self._feed_text("")
-        if self._state == BEFORE and self._is_noted:
+        if self._state == BEFORE and self._is_reported:
             raise self._error_here(InvalidJSON, "a value", "but the text has none")
         if self._state == DIGITS and not self.frames and not is_cut:
             self._end_number("", 0)
@@ -202,32 +202,32 @@ class RepairMachine(Tokens):
         elif state <= FIRST_ELEMENT and held[:1].isalpha():
             word = next(word for word in WORDS if word.startswith(held.lower()))
             self._sink.scalar(WORDS[word], None, self._offset)
-        self._fix("cut-off", held, len(held))
+        self._report("cut-off", held, len(held))
         while self.frames:
             self._close(len(held))
 
     # ---- around the value ----
 
     def _around(self, text: str, pos: int) -> int:
-        """Pass text before or after the value, up to the next character that may mean something."""
+        """Skip text before or after the value, up to the next character that may mean something."""
         if self._thoughts:
             return self._in_thoughts(text, pos)
-        mark = (_MARK if self._is_noted else _VISIBLE).search(text, pos)
+        mark = (_MARK if self._is_reported else _VISIBLE).search(text, pos)
         stop = mark.start() if mark else len(text)
         if stop > pos:
-            return self._pass(text, pos, stop)
+            return self._skip(text, pos, stop)
         char = text[pos]
         if char == "{" or char == "[":
             return self._open_bracket(text, pos)
         if char == "<":
             return self._tag(text, pos)
-        if self._state == BEFORE and not self._is_noted and (char in '"-' or char.isalnum()):
+        if self._state == BEFORE and not self._is_reported and (char in '"-' or char.isalnum()):
             return self._scalar_first(text, pos)
         if char in "}]":
             if self._state == END and not self._brackets:
                 raise self._refuse(text, pos, "no closing bracket after the value")
             self._brackets -= self._brackets > 0
-        return self._pass(text, pos, pos + 1)
+        return self._skip(text, pos, pos + 1)
 
     def _open_bracket(self, text: str, pos: int) -> int:
         """Begin the value at this bracket, or take it for text."""
@@ -236,7 +236,7 @@ class RepairMachine(Tokens):
             return WAIT
         if verdict == NO:
             self._brackets += 1
-            return self._pass(text, pos, pos + 1)
+            return self._skip(text, pos, pos + 1)
         if self._state == END:
             raise self._refuse(text, pos, "no second value")
         if self._brackets:
@@ -246,57 +246,57 @@ class RepairMachine(Tokens):
 
     def _begins_value(self, text: str, pos: int) -> int:
         if self._is_line_start:
-            return look(lookahead.VALUE_AT_LINE_START, text, pos, self._is_last)
-        before = text[pos - 1] if pos else self._before
+            return decide(lookahead.VALUE_AT_LINE_START, text, pos, self._has_ended)
+        before = text[pos - 1] if pos else self._last_char
         if before in "$\\" or (text[pos] == "[" and _SUBSCRIPT.match(before)):
             return NO
-        return look(lookahead.VALUE_IN_SENTENCE, text, pos, self._is_last)
+        return decide(lookahead.VALUE_IN_SENTENCE, text, pos, self._has_ended)
 
     def _begin_value(self, is_scalar: bool) -> None:
         self._state = VALUE
         self._is_scalar = is_scalar
         # For the text after it:
-        self._is_noted = self._is_line_start = False
+        self._is_reported = self._is_line_start = False
         self._brackets = 0
 
     def _tag(self, text: str, pos: int) -> int:
-        """Pass a tag, or the character `<`."""
-        if not self._is_last and _CUT_TAG.match(text, pos):
+        """Skip a tag, or the character `<`."""
+        if not self._has_ended and _CUT_TAG.match(text, pos):
             return WAIT
         tag = _THOUGHTS.match(text, pos) if self._state == BEFORE else None
         self._thoughts = f"</{tag[1]}>" if tag else ""
-        return self._pass(text, pos, tag.end() if tag else pos + 1)
+        return self._skip(text, pos, tag.end() if tag else pos + 1)
 
     def _in_thoughts(self, text: str, pos: int) -> int:
         tag = re.compile(re.escape(self._thoughts), re.IGNORECASE).search(text, pos)
         if tag is not None:
             self._thoughts = ""
             return tag.end()
-        after = len(text) if self._is_last else len(text) - len(self._thoughts) + 1
+        after = len(text) if self._has_ended else len(text) - len(self._thoughts) + 1
         return after if after > pos else WAIT
 
     def _scalar_first(self, text: str, pos: int) -> int:
         """Read a string, or hold a number or literal until it is known to be the whole text."""
         is_string = text[pos] == '"'
-        verdict = YES if is_string else look(lookahead.ONLY_SCALAR, text, pos, self._is_last)
+        verdict = YES if is_string else decide(lookahead.ONLY_SCALAR, text, pos, self._has_ended)
         if verdict == WAIT:
             return WAIT
         if verdict == YES:
             self._begin_value(is_scalar=True)
             return pos
-        return self._pass(text, pos, pos + 1)
+        return self._skip(text, pos, pos + 1)
 
-    def _pass(self, text: str, pos: int, end: int) -> int:
-        """Go past text around the value, and report the first of it; return `end`."""
-        for at in range(pos, end) if not self._is_noted else ():
+    def _skip(self, text: str, pos: int, end: int) -> int:
+        """Skip text around the value, and report its first character; return `end`."""
+        for at in range(pos, end) if not self._is_reported else ():
             char = text[at]
             if char in ODD_SPACES:
-                self._fix("spaces", text, at)
+                self._report("spaces", text, at)
             elif char not in " \t\r\n":
                 if self._is_scalar or (self._state == END and char in ',:"{['):
                     raise self._refuse(text, at)
-                self._fix("around", text, at)
-                self._is_noted = True
+                self._report("around", text, at)
+                self._is_reported = True
                 break
         line = text.rfind("\n", pos, end)
         is_line_start = self._is_line_start or line >= 0
@@ -311,22 +311,22 @@ class RepairMachine(Tokens):
         if state == DIGITS:
             return self._after_digits(text, pos, char)
         if char in ODD_SPACES:
-            self._fix("spaces", text, pos)
+            self._report("spaces", text, pos)
             return pos + 1
         if char in "/#":
             return self._comment(text, pos)
         if state <= NEXT_KEY and char in CLOSERS:
-            self._fix("quotes", text, pos)
+            self._report("quotes", text, pos)
             self._open_string(pos)
             self._closer = CLOSERS[char]
-            self._stop = 0  # its text is not taken without a look
+            self._stop = 0  # `_string` reads its text
             return pos + 1
         if state == AFTER:
             return self._missing_comma(text, pos, char)
         if state == ELLIPSIS or state == NEXT_KEY or (state == VALUE and not self._in_object()):
             if char == ("}" if self._in_object() else "]"):
                 if state != ELLIPSIS:
-                    self._fix("commas", text, pos)
+                    self._report("commas", text, pos)
                 return self._close(pos)
             if char in ".…" and state != ELLIPSIS:
                 return self._ellipsis(text, pos)
@@ -358,7 +358,7 @@ class RepairMachine(Tokens):
             self._held = text[pos : pos + size - len(minus)]  # what is pending after the error
             raise self._refuse(text, pos + size - len(minus))
         pos -= len(minus)
-        self._fix("words", text, pos)
+        self._report("words", text, pos)
         self._token_text = ""
         self._sink.scalar(WORDS[word[0].lower()], None, self._offset + pos)
         self._end_value(pos + len(word[0]))
@@ -367,29 +367,29 @@ class RepairMachine(Tokens):
     def _missing_comma(self, text: str, pos: int, char: str) -> int:
         """Go on without a comma if a whole key or another element follows."""
         if self._in_object():
-            verdict = look(lookahead.KEY_FOLLOWS, text, pos, self._is_last)
+            verdict = decide(lookahead.KEY_FOLLOWS, text, pos, self._has_ended)
         elif char in CLOSERS:
-            verdict = look(lookahead.STRINGS_FOLLOW, text, pos, self._is_last)
+            verdict = decide(lookahead.STRINGS_FOLLOW, text, pos, self._has_ended)
         else:
             verdict = YES if char in "{[-" or char.isalnum() else NO
         if verdict == WAIT:
             return WAIT
-        before = text[pos - 1] if pos else self._before
+        before = text[pos - 1] if pos else self._last_char
         is_apart = before in SPACES or before in "}]/"  # `/` ends a comment
         if verdict != YES or not is_apart:
             raise self._refuse(text, pos)
-        self._fix("commas", text, pos)
+        self._report("commas", text, pos)
         self._add_comma()
         return pos
 
     def _bare_key(self, text: str, pos: int) -> int:
-        verdict = look(lookahead.KEY_FOLLOWS, text, pos, self._is_last)
+        verdict = decide(lookahead.KEY_FOLLOWS, text, pos, self._has_ended)
         name = lookahead.NAME.match(text, pos)
-        if verdict == WAIT or (self._is_last and name is not None and name.end() == len(text)):
+        if verdict == WAIT or (self._has_ended and name is not None and name.end() == len(text)):
             return WAIT
         if verdict == NO or name is None:
             raise self._refuse(text, pos)
-        self._fix("keys", text, pos)
+        self._report("keys", text, pos)
         self._token = self._offset + pos
         self._token_text = name[0]
         self._add_key(text, pos)
@@ -397,11 +397,11 @@ class RepairMachine(Tokens):
 
     def _comment(self, text: str, pos: int) -> int:
         mark = "#" if text[pos] == "#" else text[pos : pos + 2]
-        if mark == "/" and not self._is_last:
+        if mark == "/" and not self._has_ended:
             return WAIT
         if mark not in ("#", "//", "/*"):
             raise self._refuse(text, pos)
-        self._fix("comments", text, pos)
+        self._report("comments", text, pos)
         self._resume = self._state
         self._state = BLOCK_COMMENT if mark == "/*" else LINE_COMMENT
         return pos + len(mark)
@@ -422,7 +422,7 @@ class RepairMachine(Tokens):
             if dots.startswith(text[pos:]):
                 return WAIT
             raise self._refuse(text, pos)
-        self._fix("ellipses", text, pos)
+        self._report("ellipses", text, pos)
         self._state = ELLIPSIS
         return pos + len(dots)
 
@@ -450,7 +450,7 @@ class RepairMachine(Tokens):
         elif char == "\\":
             after = self._escape(text, stop, end)
         elif char < " ":
-            self._fix("newlines", text, stop)
+            self._report("newlines", text, stop)
             self._may_lack_end = True
             self._take(char)
             after = stop + 1
@@ -481,7 +481,7 @@ class RepairMachine(Tokens):
             return code.end()
         if _FOREIGN_ESCAPE.match(text, pos):
             raise self._refuse(text, pos + 1, "an escape")
-        self._fix("escapes", text, pos)
+        self._report("escapes", text, pos)
         char = text[pos + 1]
         if char in "_'":
             self._take(char)
@@ -513,7 +513,7 @@ class RepairMachine(Tokens):
         while pos < end and (text[pos] == " " or text[pos] == "\n"):
             pos += 1
         if pos == end:
-            return NO if self._is_last or pos - start >= REACH else WAIT
+            return NO if self._has_ended or pos - start >= REACH else WAIT
         char = text[pos]
         if self._state == KEY:
             return YES if char == ":" else NO
@@ -522,19 +522,19 @@ class RepairMachine(Tokens):
     def _ends(self, text: str, pos: int) -> int:
         """Return whether the quote before `pos` ends the key or string."""
         if self._state == KEY:
-            return look(lookahead.KEY_ENDS, text, pos, self._is_last)
-        verdict = look(lookahead.VALUE_ENDS, text, pos, self._is_last)
+            return decide(lookahead.KEY_ENDS, text, pos, self._has_ended)
+        verdict = decide(lookahead.VALUE_ENDS, text, pos, self._has_ended)
         if verdict != NO or pos == len(text):
             return verdict
         char = text[pos]
         if char == self._closer:
-            return look(lookahead.DOUBLED, text, pos, self._is_last)
+            return decide(lookahead.DOUBLED, text, pos, self._has_ended)
         if char in CLOSERS:
             return UNCLEAR
         if char not in SPACES:
             return NO
         pattern = lookahead.KEY_FOLLOWS if self._in_object() else lookahead.STRINGS_FOLLOW
-        return look(pattern, text, pos, self._is_last)
+        return decide(pattern, text, pos, self._has_ended)
 
     def _inner_quote(self, text: str, pos: int) -> int:
         """Take a quote as text if it is an apostrophe or fits a quotation."""
@@ -551,7 +551,7 @@ class RepairMachine(Tokens):
             if verdict == NO:
                 raise self._refuse(text, pos, "escaped quotes in a string")
             self._quotes += 1
-        self._fix("inner-quotes", text, pos)
+        self._report("inner-quotes", text, pos)
         self._take(text[pos])
         return pos + 1
 
@@ -562,7 +562,7 @@ class RepairMachine(Tokens):
             return NO
         if pos == len(text) or text[pos] in "[{" or text[pos] in SPACES:
             return NO
-        lost = look(lookahead.COMMA_LOST[before == " "], text, pos, self._is_last)
+        lost = decide(lookahead.COMMA_LOST[before == " "], text, pos, self._has_ended)
         return lost if lost == WAIT else YES if lost == NO else NO
 
     # ---- decisions ----
@@ -573,7 +573,7 @@ class RepairMachine(Tokens):
     def _in_object(self) -> bool:
         return bool(self.frames) and self._frame.is_object
 
-    def _fix(self, rule: str, text: str, pos: int) -> None:
+    def _report(self, rule: str, text: str, pos: int) -> None:
         """Report a repair; refuse the text if its rule is not selected."""
         if rule not in self._rules:
             raise self._refuse(text, pos)

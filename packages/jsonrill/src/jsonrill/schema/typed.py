@@ -118,8 +118,7 @@ class Types:
 
         if core is self._definitions.get(str(core.get("ref"))):  # it may refer to itself
             core = {"type": "definition-ref", "schema_ref": core["ref"]}
-        definitions = [*self._definitions.values()]
-        core = {"type": "definitions", "schema": core, "definitions": definitions}
+        core = {"type": "definitions", "schema": core, "definitions": [*self._definitions.values()]}
         return SchemaValidator(cast(Any, core), cast(Any, config or None))
 
 
