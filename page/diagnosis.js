@@ -235,7 +235,8 @@ function findMissingId(recording) {
   const { answer, items, isEnded } = recording;
   // The others send no ids, or always.
   if (!isEnded || !["openai_chat", "openai_responses", "anthropic"].includes(answer?.parts.reader.provider ?? "")) return null;
-  const call = answer?.calls.find(({ id, begins }) => !items.slice(begins - 1).some((item) => item.includes(`"${id}"`)));
+  // A missing id is made from the message and the index.
+  const call = answer?.calls.find(({ id }) => /:\d*(?:#\d+)?$/.test(id) && !items.some((item) => item.includes(`"${id}"`)));
   const todo = "Look at what sent or copied the events: the API needs the id to match a result with its call.";
   return call ? diagnoseTrack(recording, call, `The call ${call.name} has no id`, todo, "no id") : null;
 }
