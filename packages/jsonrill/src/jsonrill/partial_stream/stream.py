@@ -25,7 +25,7 @@ from ..parse.machine import Frame, Repair, Sink, path_of
 from ..parse.options import create_machine, rule_names
 from ..paths import ABSENT, Path, Pattern
 from ..schema import Check, Refused, Schema
-from ..schema.errors import SourceText
+from ..schema.check import SourceText
 from .entities import Entities, pattern_of
 from .recorder import Recorder
 from .update import Record, Status, Update

@@ -20,13 +20,15 @@ is the same however the text was cut.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Set
+from codecs import getincrementaldecoder
+from collections.abc import Iterable, Mapping, Set
 from itertools import islice, takewhile
 from os.path import commonprefix
 from typing import Any, Final
 
+from ..errors import InvalidSchema
 from ..paths import ABSENT, Path
-from .errors import Refused, list_allowed, quote
+from .errors import Refused, list_allowed, offset_of, quote, violation
 
 # The kinds of value that the first character tells apart, with their zeros.
 ZEROS: Final[dict[str, Any]] = {
@@ -419,3 +421,46 @@ def cut_before(value: Any, path: Path) -> Any:
             part = type(value)()
             put(outer, step, part)
     return good
+
+
+class SourceText:
+    """The text of a value, kept to find the place of a violation in it."""
+
+    def __init__(self, prefix: str = "") -> None:
+        self._decode = getincrementaldecoder("utf-8-sig")("replace").decode
+        self._pieces = [prefix]
+        # The offset, line and column of the first kept character.
+        self._start = -len(prefix)
+        self._line, self._column = 1, self._start + 1
+        self.end = 0
+
+    def add(self, data: str | bytes) -> None:
+        """Add a piece of the text."""
+        text = data if isinstance(data, str) else self._decode(data)
+        self._pieces.append(text)
+        self.end += len(text)
+
+    def begin(self, offset: int) -> None:
+        """Forget the text before `offset`, where the next value begins."""
+        if offset > self._start:
+            text = "".join(self._pieces)
+            begin = offset - self._start
+            self._line, self._column = self._place(text, begin)
+            self._start, self._pieces = offset, [text[begin:]]
+
+    def _place(self, text: str, end: int) -> tuple[int, int]:
+        """Return line and column of the character at `end` of the kept text."""
+        newline = text.rfind("\n", 0, end)
+        column = self._column + end if newline < 0 else end - newline
+        return self._line + text.count("\n", 0, end), column
+
+    def violation(
+        self, refused: Refused, options: Mapping[str, Any], path: Path = ()
+    ) -> InvalidSchema:
+        """Return the error of the value at `path`, which begins last in this text."""
+        text = "".join(self._pieces)
+        # Inside a container, because repair reads a text differently at the root.
+        end = offset_of(text, refused, {**options, "prefix": "[" if path else ""})
+        error = violation(refused, path, self._start + end)
+        error.line, error.column = self._place(text, end)
+        return error

@@ -10,7 +10,8 @@ from ..errors import CutShort, InvalidJSON, LimitExceeded
 from ..parse.options import ParseOptions, create_machine
 from ..paths import ABSENT
 from . import Schema
-from .errors import Refused, SourceText
+from .check import SourceText
+from .errors import Refused
 
 
 class SchemaDocument:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from codecs import getincrementaldecoder
 from collections.abc import Collection, Mapping, Sequence
 from importlib import import_module
 from itertools import islice
@@ -69,49 +68,6 @@ def forbid_key(rule: str, key: str, keys: Collection[str]) -> Refused:
     refused = Refused(rule, message, allowed=[*keys])
     refused.is_key = True
     return refused
-
-
-class SourceText:
-    """The text of a value, kept to find the place of a violation in it."""
-
-    def __init__(self, prefix: str = "") -> None:
-        self._decode = getincrementaldecoder("utf-8-sig")("replace").decode
-        self._pieces = [prefix]
-        # The offset, line and column of the first kept character.
-        self._start = -len(prefix)
-        self._line, self._column = 1, self._start + 1
-        self.end = 0
-
-    def add(self, data: str | bytes) -> None:
-        """Add a piece of the text."""
-        text = data if isinstance(data, str) else self._decode(data)
-        self._pieces.append(text)
-        self.end += len(text)
-
-    def begin(self, offset: int) -> None:
-        """Forget the text before `offset`, where the next value begins."""
-        if offset > self._start:
-            text = "".join(self._pieces)
-            begin = offset - self._start
-            self._line, self._column = self._place(text, begin)
-            self._start, self._pieces = offset, [text[begin:]]
-
-    def _place(self, text: str, end: int) -> tuple[int, int]:
-        """Return line and column of the character at `end` of the kept text."""
-        newline = text.rfind("\n", 0, end)
-        column = self._column + end if newline < 0 else end - newline
-        return self._line + text.count("\n", 0, end), column
-
-    def violation(
-        self, refused: Refused, options: Mapping[str, Any], path: Path = ()
-    ) -> InvalidSchema:
-        """Return the error of the value at `path`, which begins last in this text."""
-        text = "".join(self._pieces)
-        # Inside a container, because repair reads a text differently at the root.
-        end = offset_of(text, refused, {**options, "prefix": "[" if path else ""})
-        error = violation(refused, path, self._start + end)
-        error.line, error.column = self._place(text, end)
-        return error
 
 
 def offset_of(text: str, refused: Refused, options: Mapping[str, Any]) -> int:
