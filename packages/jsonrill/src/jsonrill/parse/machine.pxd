@@ -30,7 +30,9 @@ cdef class Sink:
 
 @cython.locals(end=Py_ssize_t, last=Py_UCS4)
 cpdef Py_ssize_t plain_end(str text, Py_ssize_t pos, str closer=*) except -1
+@cython.locals(char=Py_UCS4)
 cpdef bint is_plain(str text) except -1
+cpdef str unescape(str run)
 
 cdef class Tokens:
     cdef readonly list frames
@@ -38,6 +40,7 @@ cdef class Tokens:
     cdef Sink _sink
     cdef bint _closed, _has_begun
     cdef int _state
+    cdef dict _number_state
     cdef str _held, _token_text
     cdef bytes _tail
     cdef Py_ssize_t _budget, _line, _line_start, _lined, _offset, _stop, _token
@@ -55,6 +58,7 @@ cdef class Tokens:
     cdef dict _fail_at(self, str text, Py_ssize_t pos)
     cdef str _expected(self)
     cdef str _expected_after(self)
+    @cython.locals(text=str)
     cpdef feed(self, data)
     cdef _run(self, str text)
     @cython.locals(limit=Py_ssize_t, room=Py_ssize_t)
@@ -75,13 +79,13 @@ cdef class Tokens:
     cdef _add_comma(self)
     cdef _end_value(self, Py_ssize_t pos)
     cdef Py_ssize_t _literal(self, str text, Py_ssize_t pos, Py_UCS4 char) except -2
-    @cython.locals(before=Py_ssize_t, stop=Py_ssize_t, number=str)
+    @cython.locals(excess=Py_ssize_t, start=Py_ssize_t, number=str, state=dict, after=dict)
     cdef Py_ssize_t _number(self, str text, Py_ssize_t pos, Py_ssize_t end) except -2
     @cython.locals(number=str)
     cdef _end_number(self, str text, Py_ssize_t end)
     cdef _read_number(self, str number, str text, Py_ssize_t end)
     cdef _open_string(self, Py_ssize_t pos)
-    @cython.locals(stop=Py_ssize_t)
+    @cython.locals(plain=Py_ssize_t, stop=Py_ssize_t, run=str)
     cdef Py_ssize_t _text(self, str text, Py_ssize_t pos, Py_ssize_t end) except -2
     @cython.locals(end=Py_ssize_t, stop=Py_ssize_t, run=str)
     cdef Py_ssize_t _escaped(self, str text, Py_ssize_t pos) except -2
