@@ -64,6 +64,11 @@ def values(budget: float) -> Table:
     return found
 
 
+def read_deltas(pieces: Sequence[str]) -> None:
+    for update in jsonrill.updates(pieces, send="delta"):
+        update.delta  # noqa: B018
+
+
 def feed_all(calls: Any, events: Iterable[Any]) -> None:
     for event in events:
         calls.feed(event)
@@ -78,7 +83,7 @@ def stages(budget: float) -> Table:
         "`values`, typed": lambda: drain(jsonrill.values(cut, Report)),
         "`values`, events": lambda: drain(jsonrill.values(chat)),
         "`values`, repair": lambda: drain(jsonrill.values(cut, repair=True)),
-        "`updates`, deltas": lambda: drain(jsonrill.updates(cut, send="delta")),
+        "`updates`, deltas": lambda: read_deltas(cut),
         "`fragments`": lambda: drain(jsonrill.fragments(cut)),
         "`parts`": lambda: drain(jsonrill.parts(chat)),
         "`ToolCalls.feed`": lambda: feed_all(jsonrill.ToolCalls(), call),
