@@ -26,22 +26,14 @@ BUILDS = {
 }
 
 
-def measure(build: Path, budget: float) -> dict[str, Any]:
-    path = os.pathsep.join((str(build), str(ROOT)))
-    return run([sys.executable, "-m", "bench.worker"], budget, PYTHONPATH=path)
-
-
-def measure_system(budget: float) -> dict[str, Any]:
-    """Return the figures of batch and server, which need the environment of the tests."""
-    return run([PYTHON, "-m", "bench.system"], budget, PYTHONPATH=str(ROOT))
-
-
-def run(command: list[str], budget: float, **variables: str) -> dict[str, Any]:
-    """Run a program that writes its results to the file that is its first argument."""
+def measure(python: str, module: str, budget: float, *folders: Path) -> dict[str, Any]:
+    """Run a module that writes its results to the file that is its first argument."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "results.json"
-        environment = {**os.environ, "PYTHONHASHSEED": "0", **variables}
-        subprocess.run([*command, file, str(budget)], env=environment, check=True, cwd=folder)
+        path = os.pathsep.join(map(str, (*folders, ROOT)))
+        environment = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONPATH": path}
+        command = [python, "-m", module, str(file), str(budget)]
+        subprocess.run(command, env=environment, check=True, cwd=folder)
         results: dict[str, Any] = json.loads(file.read_text("utf8"))
         return results
 
@@ -65,11 +57,12 @@ def main() -> None:
     results: Results = {}
     for name, build in BUILDS.items():
         print(name, flush=True)
-        results[name] = measure(build, budget)
+        results[name] = measure(sys.executable, "bench.worker", budget, build)
         assert results[name]["compiled"] == (name == "compiled"), build
-    for name, work in (("javascript", measure_javascript), ("system", measure_system)):
-        print(name, flush=True)
-        results[name] = work(budget)
+    print("javascript", flush=True)
+    results["javascript"] = measure_javascript(budget)
+    # Batch and server need the environment of the tests.
+    results["system"] = measure(PYTHON, "bench.system", budget)
     print("weight", flush=True)
     results["weight"] = weight()
     PAGE.write_text(page(results), "utf8")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from time import process_time
 from typing import Any, Final
 
@@ -62,10 +63,8 @@ class Clock:
 def cost(read: Read, first: Iterable[Any], rest: Sequence[Any]) -> float:
     """Return the microseconds of one item after the first ones."""
     clock = Clock(first, rest)
-    try:
+    with suppress(jsonrill.JsonrillError):  # the text is cut off
         deque(read(clock), maxlen=0)
-    except jsonrill.JsonrillError:  # the text is cut off
-        pass
     return clock.best * 1e6
 
 

@@ -17,8 +17,6 @@ from typing import Any, Final
 
 FILE: Final = Path(__file__).with_suffix(".json")
 ROOT: Final = FILE.parent.parent
-# Smaller changes are not reported.
-NOTABLE: Final = 0.05
 
 
 def rows() -> dict[str, Callable[[], Any]]:
@@ -82,8 +80,7 @@ def main() -> None:
     print("instructions of one run, compared with bench/instructions.json")
     for name, number in found.items():
         change = number / before[name] - 1 if name in before else 0.0
-        mark = "  <- notable" if abs(change) > NOTABLE else ""
-        print(f"  {name:10}{number:14,}{change:+8.1%}{mark}")
+        print(f"  {name:10}{number:14,}{change:+8.1%}")
     return None
 
 

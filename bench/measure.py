@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import gc
 import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from time import process_time
 from typing import Any, Final
 
@@ -22,18 +21,8 @@ class OutOfTime(BaseException):
     """Stops a candidate; not an Exception, so that no parser catches it."""
 
 
-@contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
-    def stop(*_: Any) -> None:
-        raise OutOfTime
-
-    before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
+def stop(*_: Any) -> None:
+    raise OutOfTime
 
 
 def sample(work: Work, times: int) -> float:
@@ -47,11 +36,14 @@ def sample(work: Work, times: int) -> float:
 
 def first_run(work: Work) -> float | None:
     """Return the seconds of one run, None if it was stopped after `CAP` seconds."""
+    signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, CAP)
     try:
-        with time_limit(CAP):
-            return sample(work, 1)
+        return sample(work, 1)
     except OutOfTime:
         return None
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def repetitions(work: Work) -> int:

@@ -95,7 +95,6 @@ WEIGHTS: Final = {
 REASONS: Final = {
     "`Document.live`": "most of it is Python's calls and the write into the container.",
     "`values` ÷": "one Python driver runs all functions.",
-    "`updates`, deltas ÷": "an update is built, not only its delta.",
     "`ToolCalls.feed` ÷": "events of all providers become the same statements first.",
     "`values`, typed ÷": "a partial model is built for each piece.",
     "`loads`,": "Python counts the nesting of what the C scanner has read.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from functools import partial
 from importlib import import_module
 from typing import Any, Final
 
@@ -76,25 +77,19 @@ def _jiter() -> Read:
     return read
 
 
-def _pydantic_core() -> Read:
-    from_json = import_module("pydantic_core").from_json
-    return _reparse(lambda text: from_json(text, allow_partial="trailing-strings"))
-
-
-def _json_repair() -> Read:
-    loads = import_module("json_repair").loads
-    return _reparse(lambda text: loads(text, stream_stable=True))
-
-
 RIVALS: Final[dict[str, Callable[[], Read]]] = {
     "streaming-json-parser (Rust)": _streaming_json_parser,
     "ijson (C)": _ijson,
     "jsonriver": _jsonriver,
     "jiter": _jiter,
-    "pydantic_core": _pydantic_core,
+    "pydantic_core": lambda: _reparse(
+        partial(import_module("pydantic_core").from_json, allow_partial="trailing-strings")
+    ),
     "partial-json-parser": lambda: _reparse(import_module("partial_json_parser").loads),
     "LangChain": lambda: _reparse(import_module("langchain_core.utils.json").parse_partial_json),
-    "json_repair": _json_repair,
+    "json_repair": lambda: _reparse(
+        partial(import_module("json_repair").loads, stream_stable=True)
+    ),
 }
 
 
