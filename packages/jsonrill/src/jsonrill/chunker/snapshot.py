@@ -43,13 +43,10 @@ Snapshot = (
 
 
 def read(snapshot: Snapshot) -> Tree:
-    """Return the tree of a snapshot; InvalidJSON, LimitExceeded or TypeError if it has none."""
-    try:
-        if isinstance(snapshot, (str, bytes, bytearray)):
-            return decode(snapshot)
-        return decode(_encode(snapshot))
-    except RecursionError:
-        raise too_deep() from None
+    """Return the tree of a snapshot; InvalidJSON, RecursionError or TypeError if it has none."""
+    if isinstance(snapshot, (str, bytes, bytearray)):
+        return decode(snapshot)
+    return decode(_encode(snapshot))
 
 
 def decode(text: str | bytes | bytearray) -> Tree:

@@ -739,5 +739,4 @@ def is_plain(text: str) -> bool:
 
 def unescape(run: str) -> str:
     """Decode a whole run of a string, at the speed of the standard library."""
-    text: str = scanstring(run + '"', 0, True)[0]
-    return text
+    return str(scanstring(run + '"', 0, True)[0])

@@ -46,15 +46,12 @@ def create_machine(sink: Sink, options: Mapping[str, Any]) -> Tokens:
         raise ValueError(f"parse_float must be a function, not {parse_float!r}")
     if on_repair is not None and not callable(on_repair):
         raise ValueError(f"on_repair must be a function, not {on_repair!r}")
-    repair = options.get("repair", False)
-    if repair is False:
+    rules = rule_names(options.get("repair", False))
+    if not rules:
         return Machine(sink, limits, parse_float, prefix)
     # Imported when it is needed: compiling its patterns takes longer than the rest of the package.
     from .repair import RepairMachine
 
-    rules = rule_names(repair)
-    if not rules:
-        return Machine(sink, limits, parse_float, prefix)
     return RepairMachine(sink, rules, on_repair, limits, parse_float, prefix)
 
 
