@@ -16,7 +16,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from functools import partial
 from types import FrameType
-from typing import Any, Final, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Unpack
 from weakref import WeakSet
 
 from starlette.requests import Request
@@ -25,13 +25,16 @@ from jsonrill.driver import close_async_source
 from jsonrill.errors import JsonrillError
 from jsonrill.eventstream import SSEDecoder, ends_stream
 
-from .log import Head, Lost, NewLog, State, Store, StoreUnavailable, open_store
+from .log import Head, Lost, NewLog, State, Store, StoreUnavailable, cancel, open_store
 from .options import CHOICES, Choices, Options, StreamOptions, checked
 from .produce import Lifecycle, Limits, Source
 from .read import Position, Replays
 from .records import CANCELLED, End
 from .result import Meta, OnEnd, Run, read_end, read_run
 from .sources import check_source, records_of
+
+if TYPE_CHECKING:
+    from .web import EventResponse
 
 _SAFE: Final = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 
@@ -84,10 +87,12 @@ class Runs:
         tick = min(1.0, self.limits.heartbeat / 2)
         self.replays = Replays(self.store, self.lifecycle.attend, tick)
         self.readers = 0
+        self.responses: set[EventResponse] = set()
         self.is_stopping = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._opening = asyncio.Lock()
         self._is_open = False
+        self._watching: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Runs:
         await self.open()
@@ -111,6 +116,7 @@ class Runs:
             if not self._is_open:
                 await self.store.open()
                 self.lifecycle.open()
+                self._watching = asyncio.create_task(self._watch())
                 self._is_open = True
                 _OPEN.add(self)
                 stop_before_server()
@@ -126,7 +132,15 @@ class Runs:
         """
         self.stop()
         await self.lifecycle.close()
+        await cancel(self._watching)
         await self.store.close()
+
+    async def _watch(self) -> None:
+        """Cut off clients that take nothing; one task for all is cheaper than a timer for each."""
+        while True:
+            await asyncio.sleep(min(1.0, self.limits.send_timeout / 2))
+            for response in [*self.responses]:
+                response.stop_if_stalled(asyncio.get_running_loop().time())
 
     # ---- runs ----
 

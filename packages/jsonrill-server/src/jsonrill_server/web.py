@@ -106,14 +106,17 @@ class EventResponse(Response):
         self._source = source
         self._interrupted = interrupted
         self._retries = retries
+        self._sending: asyncio.Task[None]
         self._since = inf  # when sending the current piece began
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-        gone, sending = asyncio.create_task(_gone(receive)), asyncio.create_task(self._send(send))
+        gone = asyncio.create_task(_gone(receive))
+        self._sending = sending = asyncio.create_task(self._send(send))
+        self._runs.responses.add(self)
         try:
-            await self._watch(gone, sending)
-            if sending.done():
+            await asyncio.wait((gone, sending), return_when=FIRST_COMPLETED)
+            if sending.done() and not sending.cancelled():
                 sending.result()
             await cancel(sending)
             sending = asyncio.create_task(_finish(send))
@@ -121,18 +124,16 @@ class EventResponse(Response):
         except OSError:
             pass  # the client has disconnected
         finally:
+            self._runs.responses.remove(self)
             await cancel(sending, gone)
         if self.background is not None:
             await self.background()
 
-    async def _watch(self, *tasks: asyncio.Task[None]) -> None:
-        """Wait until the client has disconnected, has everything, or takes nothing for too long."""
-        clock, limits = asyncio.get_running_loop().time, self._runs.limits
-        while clock() - self._since < (1.0 if self._runs.is_stopping else limits.send_timeout):
-            # Not all responses at the same time.
-            tick = random.uniform(0.5, 1.0) * min(1.0, limits.send_timeout / 2)
-            if (await asyncio.wait(tasks, timeout=tick, return_when=FIRST_COMPLETED))[0]:
-                break
+    def stop_if_stalled(self, now: float) -> None:
+        """Stop sending to a client that has taken nothing for too long."""
+        patience = 1.0 if self._runs.is_stopping else self._runs.limits.send_timeout
+        if now - self._since > patience:
+            self._sending.cancel()
 
     async def _send(self, send: Send) -> None:
         clock = asyncio.get_running_loop().time
