@@ -152,3 +152,13 @@ def test_async_sources_and_the_last_event_on_the_wire() -> None:
         return b"".join([data async for data in sse(to_ai_sdk(source()))])
 
     assert asyncio.run(main()).endswith(b"data: [DONE]\n\n")
+
+
+def test_a_result_that_is_not_a_number_is_null() -> None:
+    events = [
+        {"type": "tool-call", "toolCallId": "a", "toolName": "f", "input": {"n": float("nan")}},
+        {"type": "tool-result", "toolCallId": "a", "output": [float("inf"), {"__proto__": 1}]},
+    ]
+    [output] = [e["output"] for e in to_ai_sdk(events) if e["type"] == "tool-output-available"]
+    [result] = [e["content"] for e in to_ag_ui(events) if e["type"] == "TOOL_CALL_RESULT"]
+    assert (output, json.loads(result)) == ([None, {}], [None, {"__proto__": 1}])

@@ -336,7 +336,7 @@ class Parts:
         part.call, part.status, part._length = call, call.status, len(call.raw)
         if call.result_is_error:
             result = call.result
-            part.error = result if isinstance(result, str) else dumps(result)
+            part.error = result if isinstance(result, str) else dumps(result, finite=True)
         else:
             part.result = call.result
         return part

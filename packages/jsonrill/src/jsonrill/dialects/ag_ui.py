@@ -63,7 +63,7 @@ class AGUI(Dialect):
         result = part.result if part.error is None else part.error
         if self._broken.pop(id, None) is not None:
             yield {"type": "TOOL_CALL_END", "toolCallId": id}
-        content = result if isinstance(result, str) else dumps(result)
+        content = result if isinstance(result, str) else dumps(result, finite=True)
         yield _result_of(id, f"result-{part.index}", content)
 
     def _update(self, update: Update) -> Iterator[Event]:

@@ -3,6 +3,7 @@ replaces the one before."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -95,14 +96,9 @@ def _flags(call: ToolCall | None) -> dict[str, bool]:
 
 
 def _harmless(value: Any) -> Any:
-    """Return the value without the keys for which the client refuses an event."""
-    text = dumps(value)
-    return _without_banned(value) if any(f'"{key}":' in text for key in _BANNED) else value
+    """Return the value without NaN, and without the keys for which the client refuses an event."""
+    return json.loads(dumps(value, finite=True), object_hook=_without_banned)
 
 
-def _without_banned(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_without_banned(item) for item in value]
-    if isinstance(value, dict):
-        return {key: _without_banned(item) for key, item in value.items() if key not in _BANNED}
-    return value
+def _without_banned(members: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in members.items() if key not in _BANNED}
