@@ -464,7 +464,7 @@ class PartialModel(PartialInstance):
 
     __slots__ = ()
 
-    def _set_private(self, context: Any) -> None:
+    def _set_partial_private(self, context: Any) -> None:
         attributes: dict[str, Any] = self.__private_attributes__  # type: ignore[attr-defined]
         private = {name: attributes[name].get_default() for name in attributes}
         object.__setattr__(self, "__pydantic_private__", private)
@@ -525,7 +525,7 @@ def instance_maker(cls: Any, is_root: bool = False) -> Callable[[Any], Any]:
     from pydantic_core import SchemaValidator, core_schema
 
     # The last step of a validation takes a third of the time of setting the four attributes.
-    post_init = "_set_private" if cls.__private_attributes__ else None
+    post_init = "_set_partial_private" if cls.__private_attributes__ else None
     fields = core_schema.any_schema()
     core = core_schema.model_schema(cls, fields, root_model=is_root, post_init=post_init)
     return SchemaValidator(core).validate_python
