@@ -27,7 +27,7 @@ MOST: Final = {
     "jsonrill: toolCalls": 20_300,
     "jsonrill: parts": 21_600,
     "jsonrill/receive: receive": 3_000,
-    "jsonrill/react: useValue": 7_050,
+    "jsonrill/react: useValue": 7_000,
     "jsonrill/react: useStream": 13_450,
     "jsonrill/react: useParts": 24_450,
 }

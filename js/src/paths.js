@@ -8,7 +8,7 @@
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 // A name or any key; in brackets an index, a quoted key or any index.
-const STEP = /\.([A-Za-z_][A-Za-z0-9_]*|\*)|\[(0|[1-9]\d{0,14}|"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"|\*)\]/y;
+const STEP = /\.([A-Za-z_][A-Za-z0-9_]*|\*)|\[(0|[1-9]\d{0,14}|"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"|\*)\]/g;
 
 /** Any key of an object, in a pattern. */
 export const ANY_KEY = Symbol("any key");
@@ -65,27 +65,19 @@ export function parsePath(text) {
  * @returns {Pattern}
  */
 export function parsePattern(text) {
-  if (typeof text !== "string") {
-    throw new TypeError(`not a path: ${text}`);
-  }
-  if (text === "root") return [];
-  const isRooted = /^root[.[]/.test(text);
-  const rest = isRooted ? text.slice(4) : text.startsWith("[") ? text : `.${text}`;
   /** @type {Pattern} */
   const steps = [];
-  for (let at = 0; at < rest.length; at = STEP.lastIndex) {
-    STEP.lastIndex = at;
-    const match = STEP.exec(rest);
-    if (match === null) {
-      const remedy = text.includes("[]") ? "for any element write `[*]`" : "write it like `days[0].title`";
-      throw new TypeError(`not a path: ${JSON.stringify(text)}; ${remedy}`);
-    }
-    const [, name, inner] = match;
-    if (name === "*") steps.push(ANY_KEY);
-    else if (inner === "*") steps.push(ANY_INDEX);
-    else steps.push(name ?? JSON.parse(inner));
-  }
-  return steps;
+  const rest = String(text)
+    .replace(/^root(?=[.[]|$)|^(?!\[)/, (root) => (root ? "" : "."))
+    .replace(STEP, (_, name, inner) => {
+      if (name === "*") steps.push(ANY_KEY);
+      else if (inner === "*") steps.push(ANY_INDEX);
+      else steps.push(name ?? JSON.parse(inner));
+      return "";
+    });
+  if (typeof text === "string" && rest === "") return steps;
+  const remedy = String(text).includes("[]") ? "for any element write `[*]`" : "write it like `days[0].title`";
+  throw new TypeError(`not a path: ${JSON.stringify(text)}; ${remedy}`);
 }
 
 /**
