@@ -1,4 +1,4 @@
-"""Text → the complete values, or the pieces of a string, at a path. Nothing else is kept."""
+"""Text → the complete values, or the pieces of a string, at a path. It keeps nothing else."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BLOCK: Final = 1 << 16
 class FieldSink(Finder):
     """Follows a field down a document, and records the reason if there is no value."""
 
-    __slots__ = ("_is_in_list", "_wildcard", "found", "other", "place")
+    __slots__ = ("_is_in_list", "_wildcard", "is_found", "other_kind", "place")
 
     def __init__(self, field: str | Path) -> None:
         if isinstance(field, str):
@@ -38,8 +38,8 @@ class FieldSink(Finder):
         wildcards = (at for at, step in enumerate(pattern) if isinstance(step, Wildcard))
         self._wildcard = next(wildcards, len(pattern))
         # Whether a value of the right kind was there; if not, which kind it was.
-        self.found = False
-        self.other = ""
+        self.is_found = False
+        self.other_kind = ""
         # Whether the list of the first wildcard was there; None if it was, and had elements.
         self._is_in_list: bool | None = False
 
@@ -55,15 +55,15 @@ class FieldSink(Finder):
             if kind == wanted or kind == "null":
                 self._is_in_list = True
             else:
-                self.other = f"{kind}, not {wanted}"
+                self.other_kind = f"{kind}, not {wanted}"
         return depth == len(pattern)
 
     @property
     def error(self) -> FieldNotFound | None:
         """The error at the end of the text; None if it was found, or could be in an empty list."""
-        if self.found or (self._is_in_list and not self.other):
+        if self.is_found or (self._is_in_list and not self.other_kind):
             return None
-        problem = f"is {self.other}" if self.other else "never came"
+        problem = f"is {self.other_kind}" if self.other_kind else "never came"
         field = self.place.text
         return FieldNotFound(f"the field {field} {problem}", field=field)
 
@@ -83,9 +83,9 @@ class TextSink(FieldSink):
     def find(self, depth: int, kind: str, offset: int) -> None:
         if self.reaches(depth, kind):
             if kind == "a string":
-                self.found = self._is_inside = True
+                self.is_found = self._is_inside = True
             else:
-                self.other = f"{kind}, not a string"
+                self.other_kind = f"{kind}, not a string"
 
     def text(self, run: str) -> None:
         if self._is_inside and not self.ended:
@@ -133,7 +133,7 @@ class ValueSink(FieldSink):
         if depth and frames[depth - 1] is self._array:
             return True
         if self.reaches(depth, kind):
-            self.found = True
+            self.is_found = True
             if kind == "null" and not place.selects_elements:
                 return False
         if not place.selects(frames, depth, kind == "an array"):
@@ -212,7 +212,7 @@ class TextSelection(FieldReader):
         super().__init__(TextSink(field), options)
         self._read_all = read_all
 
-    def _items(self, found: Any) -> Sequence[str]:
+    def _items(self, result: Any) -> Sequence[str]:
         if self._sink.ended and not self._read_all:
             self.error, self.ended = None, True
         pieces: list[str] = self._sink.pieces
@@ -251,7 +251,7 @@ class Selection(FieldReader):
                 break
         return values
 
-    def _items(self, found: Any) -> Sequence[Any]:
+    def _items(self, result: Any) -> Sequence[Any]:
         read: list[Any] = self._sink.values
         places, self._sink.values, self._sink.places = self._sink.places, [], []
         if self._schema is None:

@@ -379,13 +379,13 @@ class Tokens:
         if left > self._budget:
             return pos
         self._budget -= left
-        found = scan(text, pos, scanner(self._parse_float), self._limits, len(self.frames))
-        if found is None:
+        result = scan(text, pos, scanner(self._parse_float), self._limits, len(self.frames))
+        if result is None:
             return pos
         self._budget += left
-        self._sink.scalar(found[0], None, self._offset + pos)
-        self._end_value(found[1])
-        return found[1]
+        self._sink.scalar(result[0], None, self._offset + pos)
+        self._end_value(result[1])
+        return result[1]
 
     def _open(self, text: str, pos: int, char: str) -> int:
         """Open the container that begins with this bracket."""
