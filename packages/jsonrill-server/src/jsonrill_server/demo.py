@@ -237,7 +237,7 @@ class _Writer:
 
 
 def _find(table: str, name: str) -> Any:
-    """Return the row of a table whose pattern fits a name, without the pattern."""
+    """Return the first row whose pattern matches a name, without the pattern."""
     spaced = re.sub(r"[_\-\s]+", " ", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)).lower()
     rows = json.loads(recorded("words.json"))[table]
     return next((row for pattern, *row in rows if re.search(pattern, spaced)), None)

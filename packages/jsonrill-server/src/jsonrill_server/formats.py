@@ -109,11 +109,11 @@ class Rendering:
 
     @property
     def is_large(self) -> bool:
-        """Whether the next event may be so large that writing it has to be in a thread."""
+        """Whether the next event may be so large that a thread has to write it."""
         return self.size > LARGE
 
     def _dumps(self, value: Any) -> str:
-        # A thread can be interrupted in the slower function, but not in the fast one.
+        # The slower function lets other threads run; the fast one holds the interpreter's lock.
         return write(value, dumps) if self.is_large else dumps(value)
 
 

@@ -109,10 +109,10 @@ class Options:
 
     @classmethod
     def stored(cls, given: Mapping[str, Any], choices: Mapping[str, Any] | None = None) -> Options:
-        """Return the options of a stored stream with a reader's choices.
+        """Return the options of a stored stream, with a reader's choices.
 
-        The creator's options for another mode or entity are left out, and all of them if they are
-        damaged, or of a later version.
+        This leaves out the creator's options for another mode or entity, and all of them if they
+        are damaged or come from a later version.
         """
         chosen, mode = checked(choices or {}, CHOICES), given.get("mode", "REALTIME")
         is_other = chosen.get("mode", mode) != mode or ("entity" in chosen and type(mode) is dict)

@@ -339,7 +339,7 @@ class Lifecycle:
         if head.closed:
             on_end = on_end or _ignore
         elif meta.source in self.sources:
-            log.info("going on with a run whose process is gone")
+            log.info("continuing a run of a process that is gone")
             _, before, _ = await read_all(self.store, name)
             self.produce(name, head, meta, self.call_source(meta, before))
             return

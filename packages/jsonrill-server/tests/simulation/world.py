@@ -377,7 +377,7 @@ class World:
         expected = [_rendered(log, client.format) for log in logs if log is not None]
         has_lost = client.end not in ("CLOSE", "204")
         if has_lost and client.key not in self.failed_over:
-            raise Violation(f"{client} was told of a loss")
+            raise Violation(f"{client} got an error for lost records")
         if not has_lost and client.events not in expected:
             raise Violation(f"{client.events} is not {expected}")
         ids = [id for id, _ in client.events]
