@@ -1,4 +1,4 @@
-"""What the documents of the original JSON Stream Chunker state, checked for jsonrill.
+"""What the documents of the originals state, checked for jsonrill; most is on the chunker.
 
 cases/chunker.json has the walkthroughs of the documents; the promises are properties (P5, P6, P11).
 docs/origins.md lists what differs from the original, and why.
@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from jsonrill import Chunker, chunks
+from jsonrill import Chunker, Parser, Rebuilder, chunks
 from jsonrill.paths import format_path, parse_path
 
 
@@ -168,3 +168,12 @@ def test_chunks_of_a_stream_are_not_empty() -> None:
     texts = list(chunks(snapshots))
     assert texts == ['{"name":"Mat', "thew", '","age":32', "}"]
     assert json.loads("".join(texts)) == {"name": "Matthew", "age": 32}
+
+
+def test_json_complete_and_nothing_before_it_completes_a_rebuilder() -> None:
+    for text in ('{"a": [1]}', "[]", '"x"', "null"):
+        parser, rebuilder = Parser(), Rebuilder()
+        for fragment in parser.feed(text):
+            rebuilder.feed([fragment.to_dict()])
+            is_last = fragment.kind == "JsonComplete"
+            assert (rebuilder.is_complete(), rebuilder.complete) == (is_last, is_last)

@@ -191,6 +191,6 @@ export class GrowingValue {
    * @param {Path | string} [path]
    */
   isComplete(path = []) {
-    return isComplete(this.#builder.live, path, this.#builder.openPath);
+    return isComplete(this.live, path, this.complete ? null : (this.openPath ?? []));
   }
 }

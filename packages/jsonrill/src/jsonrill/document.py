@@ -189,7 +189,8 @@ class GrowingValue:
 
     def is_complete(self, path: Path | str = ()) -> bool:
         """Return whether there is a complete value at `path`, by default at the root."""
-        return self.started and is_complete(self.live, path, self.open_path)
+        growing = None if self.complete else self.open_path or ()
+        return self.started and is_complete(self.live, path, growing)
 
 
 class Document(GrowingValue):
