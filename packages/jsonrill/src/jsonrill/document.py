@@ -230,9 +230,3 @@ class Document(GrowingValue):
     def repairs(self) -> list[Repair]:
         """With `repair`: the repairs, in order."""
         return self._machine.repairs
-
-    @property
-    def pending(self) -> tuple[Path, str] | None:
-        """Path and text of the number or literal that is being read, else None."""
-        text = self._machine.pending_text
-        return None if text is None else (self._machine.path, text)

@@ -16,7 +16,7 @@ from collections.abc import (
 )
 from contextlib import aclosing, closing
 from inspect import isawaitable
-from math import isfinite
+from math import inf
 from time import monotonic
 from typing import Any, Final, Generic, TypeVar
 
@@ -203,9 +203,9 @@ class Pace(Generic[T]):
         merge: Callable[[T, T], T | None],
         is_urgent: Callable[[T], bool] = lambda item: False,
     ) -> None:
-        if isinstance(every, bool) or not isinstance(every, (int, float)):
+        if type(every) not in (int, float):
             raise TypeError(f"every must be a number of seconds, not {every!r}")
-        if not (isfinite(every) and every > 0):
+        if not 0 < every < inf:
             raise ValueError(f"every must be a number of seconds above 0, not {every!r}")
         self._every = every
         self._merge = merge

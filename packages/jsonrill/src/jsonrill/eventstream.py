@@ -51,8 +51,6 @@ def encode_event(
         raise ValueError(
             "an event needs data: browsers ignore one without, and some clients fail on it"
         )
-    if id is None and event is None and retry is None and "\n" not in data and "\r" not in data:
-        return f"data: {data}\n\n".encode()
     lines = []
     if id is not None:
         lines.append(f"id: {_field('id', str(id))}\n")
@@ -62,12 +60,8 @@ def encode_event(
         if type(retry) is not int or retry < 0:
             raise ValueError(f"retry must be a whole number of milliseconds, not {retry!r}")
         lines.append(f"retry: {retry}\n")
-    if "\n" in data or "\r" in data:
-        lines += [f"data: {line}\n" for line in _LINE_END.split(data)]
-    else:
-        lines.append(f"data: {data}\n")
-    lines.append("\n")
-    return "".join(lines).encode()
+    lines += [f"data: {line}\n" for line in _LINE_END.split(data)]
+    return ("".join(lines) + "\n").encode()
 
 
 def _field(name: str, value: str) -> str:

@@ -29,8 +29,6 @@ def dumps(value: Any, *, strict: bool = False, finite: bool = False) -> str:
     With `strict`, a `Decimal` is a TypeError and a value that is too deep for other readers a
     RecursionError. With `finite`, NaN and infinity are null, as JavaScript and pydantic write them.
     """
-    if type(value) is list and len(value) == 1 and type(value[0]) is str:
-        return f"[{quoted(value[0])}]"  # the most common event of a stream
     try:
         text = _ENCODER.encode(value) if _C_ENCODER is None else "".join(_C_ENCODER(value, 0))
     except (TypeError, ValueError, RecursionError) as error:

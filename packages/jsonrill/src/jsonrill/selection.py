@@ -201,19 +201,15 @@ class FieldReader(Reading):
 
 
 class TextSelection(FieldReader):
-    """Text → the pieces of the string at a path; it has ended when the string is complete.
+    """Text → the pieces of the string at a path; it has ended when the string is complete."""
 
-    With `read_all` the rest is read, too, and an error in it is raised.
-    """
-
-    def __init__(self, field: str | Path, read_all: bool, options: Mapping[str, Any]) -> None:
+    def __init__(self, field: str | Path, options: Mapping[str, Any]) -> None:
         if isinstance(field, str):
             parse_path(field)  # refuses a pattern
         super().__init__(TextSink(field), options)
-        self._read_all = read_all
 
     def _items(self, result: Any) -> Sequence[str]:
-        if self._sink.ended and not self._read_all:
+        if self._sink.ended:
             self.error, self.ended = None, True
         pieces: list[str] = self._sink.pieces
         self._sink.pieces = []

@@ -213,13 +213,11 @@ class ChunkStage(Stage):
 
         self._chunker = Chunker(**options)
 
-    def feed(self, piece: Any) -> Sequence[str]:
-        chunk = self._chunker.feed(piece)
-        return (chunk,) if chunk else ()
+    def feed(self, piece: Any) -> Iterable[str]:
+        return filter(None, (self._chunker.feed(piece),))
 
-    def flush(self, cut: CutShort | None = None) -> Sequence[str]:
-        chunk = self._chunker.flush()
-        return (chunk,) if chunk else ()
+    def flush(self, cut: CutShort | None = None) -> Iterable[str]:
+        return filter(None, (self._chunker.flush(),))
 
 
 # ---- a provider's events ----

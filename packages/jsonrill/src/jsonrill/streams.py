@@ -315,29 +315,21 @@ def select(
     return read_text(source, functools.partial(Selection, field, schema), options, "schema")
 
 
-class TextOptions(ReadOptions, total=False):
-    """The options of `text`."""
-
-    read_all: bool
-
-
 @overload
 def text(
-    source: AsyncIterable[Any], field: str | Path, **options: Unpack[TextOptions]
+    source: AsyncIterable[Any], field: str | Path, **options: Unpack[ReadOptions]
 ) -> AsyncGenerator[str]: ...
 @overload
-def text(source: Source, field: str | Path, **options: Unpack[TextOptions]) -> Generator[str]: ...
-def text(source: Any, field: str | Path, *, read_all: bool = False, **options: Any) -> Any:
+def text(source: Source, field: str | Path, **options: Unpack[ReadOptions]) -> Generator[str]: ...
+def text(source: Any, field: str | Path, **options: Unpack[ReadOptions]) -> Any:
     """Yield the text of one string as it grows; joined, the pieces are the string.
 
     `field` is a path (`"answer"`, `"steps[0].title"`). `FieldNotFound` at the end if it never came,
-    or is not a string. When it is complete, the source is closed; with `read_all` it is read to its
-    end, and errors in the rest are raised. Nothing of the rest is kept.
+    or is not a string. When it is complete, the source is closed, and the rest is not read.
     """
     from .selection import TextSelection
 
-    begin = functools.partial(TextSelection, field, read_all)
-    return read_text(source, begin, options, "read_all", is_first_call=True)
+    return read_text(source, functools.partial(TextSelection, field), options, is_first_call=True)
 
 
 # ---- updates, fragments, chunks ----

@@ -22,7 +22,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "updates": jsonrill.updates,
     "updates at a pace": lambda source, **how: jsonrill.updates(source, every=0.01, **how),
     "select": lambda source, **how: jsonrill.select(source, "title", **how),
-    "text": lambda source, **how: jsonrill.text(source, "title", read_all=True, **how),
     "content": jsonrill.content,
     "parts": jsonrill.parts,
     "tool_calls": jsonrill.tool_calls,

@@ -328,5 +328,3 @@ def test_text_stops_when_its_field_is_complete() -> None:
     texts, error = collect(text(source(), "title"))
     assert "".join(texts) == "A day" and error is None
     assert read == body[:2] and closed
-    _, error = collect(text(source(), "title", read_all=True))
-    assert type(error) is InvalidJSON

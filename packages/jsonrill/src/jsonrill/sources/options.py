@@ -35,12 +35,8 @@ class AnswerOptions:
             raise ValueError(f"choice must be a whole number from 0 up, not {self.choice!r}")
         if not isinstance(self.tool, str | bool | None):
             raise ValueError(f"tool must be a tool's name, or true for any, not {self.tool!r}")
-        if not isinstance(self.sse, bool):
-            raise ValueError(f"sse must be true or false, not {self.sse!r}")
         if not isinstance(self.answer, Answer | None):
             raise ValueError(f"answer must be an Answer object, not {self.answer!r}")
-        if not isinstance(self.many, bool):
-            raise ValueError(f"many must be true or false, not {self.many!r}")
         if self.provider != "auto":
             from ..providers import Reader
 
