@@ -196,16 +196,14 @@ def is_complete(value: Any, path: Path | str, growing: Path | None) -> bool:
 def complete_paths(value: Any) -> list[Path]:
     """Return the paths of all values in a complete one, each after the paths inside it."""
     paths: list[Path] = []
-    todo: list[tuple[Path, Any, bool]] = [((), value, False)]
+    todo: list[tuple[Path, Any]] = [((), value)]
     while todo:
-        path, value, is_done = todo.pop()
-        if is_done or type(value) not in (dict, list):
-            paths.append(path)
-            continue
-        items = value.items() if type(value) is dict else enumerate(value)
-        todo.append((path, value, True))
-        todo += reversed([((*path, step), item, False) for step, item in items])
-    return paths
+        path, value = todo.pop()
+        paths.append(path)
+        if type(value) in (dict, list):
+            items = value.items() if type(value) is dict else enumerate(value)
+            todo += [((*path, step), item) for step, item in items]
+    return paths[::-1]
 
 
 def lookup(value: Any, path: Path) -> tuple[bool, Any]:
