@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 
-from jsonrill import Chunker, Parser, Rebuilder, chunks
+from jsonrill import Chunker, Parser, Rebuilder, ToolCalls, chunks
 from jsonrill.paths import format_path, parse_path
+
+END = {"path": "root", "kind": "EndArray"}
 
 
 def feed_all(*snapshots: Any, **options: Any) -> tuple[Chunker, list[str]]:
@@ -177,3 +179,32 @@ def test_json_complete_and_nothing_before_it_completes_a_rebuilder() -> None:
             rebuilder.feed([fragment.to_dict()])
             is_last = fragment.kind == "JsonComplete"
             assert (rebuilder.is_complete(), rebuilder.complete) == (is_last, is_last)
+
+
+def call_event(**fields: Any) -> dict[str, Any]:
+    update = {"tool_call_id": "c", "index": 0, "function_name": "f", **fields}
+    return {"kind": "tools_call_update", "messageId": "m", "tool_call_updates": [update]}
+
+
+def chat_event(text: str) -> dict[str, Any]:
+    call = {"index": 0, "id": "c", "function": {"name": "f", "arguments": text}}
+    return {"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]}
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        # An empty object may be a placeholder; the end of the root is not yet JsonComplete.
+        [chat_event("{}"), chat_event('{"a": 1}')],
+        [
+            call_event(json_update_fragments=[{"path": "root", "kind": "StartArray"}, END]),
+            call_event(json_update_fragments=[{"path": "root", "kind": "JsonComplete"}]),
+        ],
+    ],
+)
+def test_a_call_is_complete_with_all_its_arguments(events: list[dict[str, Any]]) -> None:
+    calls = ToolCalls()
+    for event, expected in zip(events, (False, True), strict=True):
+        calls.feed(event)
+        [call] = calls.calls
+        assert (call.is_complete(), call.complete_args) == (expected, expected)

@@ -200,6 +200,16 @@ const TEXTS = {
 };
 const STATUSES = Object.entries(TEXTS).flatMap(([status, texts]) => texts.map((text) => [text, status]));
 
+test("a call is complete with all its arguments, not with an empty object that may be a placeholder", () => {
+  const calls = new ToolCalls();
+  for (const text of ["{}", '{"a": 1}']) {
+    const call = { index: 0, id: "c", function: { name: "f", arguments: text } };
+    calls.feed({ choices: [{ index: 0, delta: { tool_calls: [call] } }] });
+    assert.equal(calls.get("c").isComplete(), text !== "{}");
+    assert.equal(calls.get("c").completeArgs, text !== "{}");
+  }
+});
+
 test("arguments without fragments are parsed as they come, at any cutting", () => {
   for (const [text, status] of STATUSES) {
     const isComplete = status === "complete";

@@ -504,7 +504,7 @@ class CallSnapshot {
 
   /** @param {Path | string} [path] */
   isComplete(path = []) {
-    return isComplete(this.args, path, this.openPath);
+    return isComplete(this.args, path, this.completeArgs ? null : (this.openPath ?? []));
   }
 
   toJSON() {

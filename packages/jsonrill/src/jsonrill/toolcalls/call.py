@@ -134,7 +134,8 @@ class ToolCall:
     def is_complete(self, path: Path | str = ()) -> bool:
         """Return whether the value at this path is complete; without a path, all arguments."""
         has_begun = self.live is not None or self.complete_args
-        return has_begun and is_complete(self.live, path, self.open_path)
+        growing = None if self.complete_args else self.open_path or ()
+        return has_begun and is_complete(self.live, path, growing)
 
     @property
     def complete_args(self) -> bool:
