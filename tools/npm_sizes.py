@@ -19,7 +19,7 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 PAGE: Final = ROOT / "docs" / "javascript.md"
 SCRIPT: Final = ROOT / "tools" / "npm" / "sizes.mjs"
 # What is measured, and the most bytes that it may have. Kilobytes are 1000 bytes.
-MOST: Final = {
+MAX_SIZES: Final = {
     "jsonrill: values": 6_000,
     "jsonrill: Document": 5_000,
     "jsonrill: open": 12_250,
@@ -37,7 +37,7 @@ ROW: Final = re.compile(r"^\| `\w+` \| `jsonrill.*?` \| [0-9.]+ kB \|$\n", re.MU
 def measured(folder: Path) -> dict[str, int]:
     """Return the sizes for a program in `folder`, which has the package and esbuild installed."""
     shutil.copy(SCRIPT, folder)
-    command = ["node", SCRIPT.name, *MOST]
+    command = ["node", SCRIPT.name, *MAX_SIZES]
     done = subprocess.run(command, cwd=folder, check=True, stdout=subprocess.PIPE, text=True)
     sizes: dict[str, int] = json.loads(done.stdout)
     return sizes

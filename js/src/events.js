@@ -34,7 +34,7 @@ import { ToolCalls } from "./toolcalls/calls.js";
  */
 
 // How many elements may come before the first one that is recognised.
-const MOST_UNKNOWN = 32;
+const MAX_UNKNOWN = 32;
 const ACCEPTED =
   "A source is a provider's stream or its events; `provider` takes a function for other events, values() reads text, " +
   "and open(url) reads the events of a jsonrill server";
@@ -91,7 +91,7 @@ class EventReader {
     if (!this.#isKnown) {
       this.#first ??= event;
       this.#unknown += 1;
-      if (this.#unknown >= MOST_UNKNOWN) throw this.#complaint();
+      if (this.#unknown >= MAX_UNKNOWN) throw this.#complaint();
     }
     return statements;
   }

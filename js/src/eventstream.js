@@ -13,7 +13,7 @@ import { LimitExceeded } from "./errors.js";
 const LINE_END = /\r\n|\r|\n/;
 // What an event stream begins with.
 const FIELD = /^[\ufeff \t\r\n]*(?:data|event|id|retry)?:/;
-const MOST_UNDECIDED = "event:".length;
+const MAX_UNDECIDED = "event:".length;
 
 /** Return true for the media type of server-sent events. @param {string} contentType */
 export function isEventStream(contentType) {
@@ -151,7 +151,7 @@ export class EventText {
       this.#decoder = new SSEDecoder();
       return this.#dataOf(this.#decoder.feed(this.#rest));
     }
-    this.#isDecided ||= this.#rest.trim().length >= MOST_UNDECIDED || this.#rest.trim().startsWith("{");
+    this.#isDecided ||= this.#rest.trim().length >= MAX_UNDECIDED || this.#rest.trim().startsWith("{");
     return this.#lines();
   }
 

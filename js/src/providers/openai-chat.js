@@ -15,7 +15,7 @@ import { asId, asIndex, asObject, asText, failed, finished, first, items, textOf
 /** @import { CallDelta, Statement } from "./statements.js" */
 
 // The most response ids that are remembered.
-const MOST_IDS = 1000;
+const MAX_IDS = 1000;
 
 /** @param {Fields} event */
 export function accepts({ choices }) {
@@ -38,7 +38,7 @@ export function translation() {
    * @param {Fields} event
    */
   function add(id, event) {
-    if (responses.size === MOST_IDS) responses.clear();
+    if (responses.size === MAX_IDS) responses.clear();
     if (message !== null) isChanging ||= continues(event);
     responses.set(id, message !== null && isChanging ? message : id);
   }

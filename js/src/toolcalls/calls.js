@@ -25,9 +25,9 @@ import { Identity } from "./identity.js";
  */
 
 // How many calls the responses that have not ended may have.
-const MOST_CALLS = 10_000;
+const MAX_CALLS = 10_000;
 // How many results are kept that came before their calls.
-const MOST_EARLY = 256;
+const MAX_EARLY = 256;
 
 /** Statements → calls whose arguments grow, however the calls are interleaved. */
 export class Calls {
@@ -138,7 +138,7 @@ export class Calls {
   /** @param {CallDelta} delta */
   #call(delta) {
     if (isEmpty(delta)) return;
-    const isFull = this.#calls.size - this.#done.size >= MOST_CALLS;
+    const isFull = this.#calls.size - this.#done.size >= MAX_CALLS;
     // Without id and name it continues a call that was refused.
     if (isFull && !delta.id && !delta.name) delta.opens = false;
     const call = this.#identity.find(delta);
@@ -177,7 +177,7 @@ export class Calls {
    */
   #refuse(call, { name = null }) {
     call.name = name;
-    call.refuse(MOST_CALLS);
+    call.refuse(MAX_CALLS);
     this.#update(call);
     this.#identity.drop(call);
   }
@@ -231,7 +231,7 @@ export class Calls {
     if (call === null) {
       // It comes before its call.
       if (id !== null) this.#early.set(id, answer);
-      if (this.#early.size > MOST_EARLY) this.#early.delete([...this.#early.keys()][0]);
+      if (this.#early.size > MAX_EARLY) this.#early.delete([...this.#early.keys()][0]);
       return;
     }
     // The tool was called, so its arguments are complete.

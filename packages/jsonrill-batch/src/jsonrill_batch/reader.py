@@ -31,7 +31,7 @@ Stream = str | list[Any]
 
 # A text of this size with so few brackets and no long number is within the library's limits.
 _LONGEST: Final = 100_000
-_MOST_BRACKETS: Final = 200
+_MAX_BRACKETS: Final = 200
 _LONGEST_NUMBER: Final = Limits().number
 _LONG_NUMBER: Final = re.compile(rf"[-+.eE0-9]{{{_LONGEST_NUMBER + 1}}}")
 # As a parser of constants, `int` refuses NaN and Infinity.
@@ -162,7 +162,7 @@ def _is_small(text: str) -> bool:
     """Return whether a valid text is within the library's limits."""
     brackets = text.count("[") + text.count("{")
     has_long_number = len(text) > _LONGEST_NUMBER and _LONG_NUMBER.search(text)
-    return len(text) <= _LONGEST and brackets <= _MOST_BRACKETS and not has_long_number
+    return len(text) <= _LONGEST and brackets <= _MAX_BRACKETS and not has_long_number
 
 
 def _call_row(call: ToolCall) -> Row:

@@ -30,7 +30,7 @@ from .web import Json
 # Seconds for each token of an answer.
 PACE: Final = 0.01
 # Calls of one tool, if a prompt has several names.
-MOST_CALLS: Final = 4
+MAX_CALLS: Final = 4
 TOPICS: Final = ("trip", "voyage", "booking", "recipe")
 PATHS: Final = ("/chat/completions", "/responses", "/messages")
 
@@ -153,7 +153,7 @@ def _calls(body: dict[str, Any], prompt: str, names: list[str]) -> list[Call]:
     calls: list[Call] = []
     for spec in mentioned or specs[:1]:
         schema = spec.get("input_schema") or spec.get("parameters") or {"type": "object"}
-        for at in range(min(len(names), MOST_CALLS) or 1):
+        for at in range(min(len(names), MAX_CALLS) or 1):
             arguments = example(schema, names[at:] + names[:at])
             calls.append(Call(spec["name"], arguments, f"call_{len(calls) + 1}"))
     return calls if body.get("parallel_tool_calls") is not False else calls[:1]

@@ -39,7 +39,7 @@ STOPPING: Final = 5.0
 # Seconds that records are held while the store is unavailable.
 HOLD: Final = 60.0
 # Bytes that may wait for a write; then the source waits, too.
-MOST_WAITING: Final = 1 << 20
+MAX_WAITING: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ class Production:
                     self._waiting += data
                     self._size += sum(map(len, data))
                     self._arrived.set()
-                    while self._size > MOST_WAITING:
+                    while self._size > MAX_WAITING:
                         self._written.clear()
                         await self._written.wait()
             return None

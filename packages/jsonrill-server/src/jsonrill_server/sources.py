@@ -36,7 +36,7 @@ _TEXT: Final = (str, bytes, bytearray, memoryview)
 _SOURCE_METHODS: Final = ("__iter__", "__aiter__", "read")
 _CONSTANTS: Final = re.compile("NaN|Infinity")
 # A thread that reads a source pauses while this many elements wait for the event loop.
-_MOST_PENDING: Final = 1000
+_MAX_PENDING: Final = 1000
 
 
 def check_source(source: Any) -> None:
@@ -145,7 +145,7 @@ async def _read_in_thread(items: Iterator[Any], owner: Any) -> AsyncGenerator[An
     loop = asyncio.get_running_loop()
     # Lists of one item; an empty one is the end.
     queue: asyncio.Queue[list[Any]] = asyncio.Queue()
-    slots = threading.Semaphore(_MOST_PENDING)
+    slots = threading.Semaphore(_MAX_PENDING)
     is_stopped = threading.Event()
     errors: list[BaseException] = []
 

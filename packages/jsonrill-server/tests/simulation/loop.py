@@ -24,7 +24,7 @@ from typing import Any, Final
 from weakref import ref
 
 # A schedule with more steps than this never ends.
-MOST_STEPS: Final = 400_000
+MAX_STEPS: Final = 400_000
 
 
 class Stuck(Exception):
@@ -217,7 +217,7 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
             if handle.is_cancelled:
                 continue
             self.steps += 1
-            if self.steps > MOST_STEPS:
+            if self.steps > MAX_STEPS:
                 raise Stuck("there is no end")
             try:
                 handle.context.run(handle.callback, *handle.args)

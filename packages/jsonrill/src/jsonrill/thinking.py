@@ -13,7 +13,7 @@ from .providers.statements import Reasoning, Text
 # An opening tag, and the tag that closes it.
 TAGS: Final = {"<think>": "</think>", "<thinking>": "</thinking>"}
 # White space before a tag is held back up to this length.
-_MOST_HELD: Final = 100
+_MAX_HELD: Final = 100
 
 
 class ThinkTags:
@@ -39,7 +39,7 @@ class ThinkTags:
             start = text.lstrip()
             tag = next((tag for tag in TAGS if start.startswith(tag)), None)
             if tag is None:
-                if len(text) < _MOST_HELD and any(tag.startswith(start) for tag in TAGS):
+                if len(text) < _MAX_HELD and any(tag.startswith(start) for tag in TAGS):
                     self._held = text
                     return []
                 self.is_answer = True

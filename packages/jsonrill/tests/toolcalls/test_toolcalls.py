@@ -27,7 +27,7 @@ from provider_streams import (
 from jsonrill import Limits, Rebuilder, ToolCall, ToolCalls, tool_calls
 from jsonrill.providers.statements import Begin, CallDelta, End, Finish, Result, Statement
 from jsonrill.toolcalls import ToolCallUpdate
-from jsonrill.toolcalls.calls import MOST_CALLS
+from jsonrill.toolcalls.calls import MAX_CALLS
 from support import few, hard, pieces
 from support.costs import assert_flat
 
@@ -379,9 +379,9 @@ def test_calls_beyond_the_limit_end_with_an_error_that_names_it() -> None:
             updates = calls.read([CallDelta(index=number, text=text, message="m", **named)])  # type: ignore[arg-type]
             errors += [update.error for update in updates if update.error]
     calls.read([Finish("m")])
-    assert len(calls.calls) == MOST_CALLS
+    assert len(calls.calls) == MAX_CALLS
     assert {call.status for call in calls.calls} == {"complete"}
-    assert len(errors) == 100_000 - MOST_CALLS
+    assert len(errors) == 100_000 - MAX_CALLS
     assert {(error["code"], error["limit"]) for error in errors} == {("LIMIT_EXCEEDED", "calls")}
 
 

@@ -60,14 +60,14 @@ class SchemaDocument:
                 read(data)
             finally:
                 # In smaller pieces the value would have been checked before an error of the text.
-                self._look()
+                self._update()
         except (InvalidJSON, LimitExceeded) as error:
             error.value = self.value
             raise
         return self.changed
 
-    def _look(self) -> None:
-        """Check what the last piece brought, and show it."""
+    def _update(self) -> None:
+        """Check what the last piece added, and update `value`."""
         builder, check = self._builder, self._check
         if self._is_complete:
             return

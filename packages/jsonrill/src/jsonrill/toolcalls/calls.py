@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from ..schema import Schema
 
 # How many calls the responses that have not ended may have.
-MOST_CALLS: Final = 10_000
+MAX_CALLS: Final = 10_000
 # How many results whose calls have not arrived are kept.
-_MOST_EARLY: Final = 256
+_MAX_EARLY: Final = 256
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -215,7 +215,7 @@ class ToolCalls:
     def _call(self, delta: CallDelta) -> None:
         if delta.text is None and _is_empty(delta):
             return
-        is_full = len(self._calls) - len(self._done) >= MOST_CALLS
+        is_full = len(self._calls) - len(self._done) >= MAX_CALLS
         if is_full and delta.id is None and delta.name is None:
             # It continues a call that was refused.
             delta.opens = False
@@ -258,7 +258,7 @@ class ToolCalls:
     def _refuse(self, call: ToolCall, name: str | None) -> None:
         """End a call beyond the limit with an error, and keep nothing of it."""
         call.name = name
-        message = f"more than {MOST_CALLS} calls have not ended (calls)"
+        message = f"more than {MAX_CALLS} calls have not ended (calls)"
         call.status, call.error = "error", LimitExceeded(message, limit="calls").to_dict()
         self._updates.append(ToolCallUpdate(call, name, status="error"))
         self._identity.drop(call)
@@ -307,7 +307,7 @@ class ToolCalls:
             # It comes before its call.
             if result.id is not None:
                 self._early[result.id] = result
-            if len(self._early) > _MOST_EARLY:
+            if len(self._early) > _MAX_EARLY:
                 del self._early[next(iter(self._early))]
             return
         if call.is_open and call.status == "streaming":
