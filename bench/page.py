@@ -213,17 +213,17 @@ def page(results: Results) -> str:
 
 
 INTRODUCTION: Final = """\
-`make bench` installs the other libraries, measures them and writes this page. Each figure is the
-best processor time of many samples. All libraries run in turn in one process, so compare ratios,
-not absolute times. Texts come in pieces of 4 characters. *Stopped*: one text took more than 4 s."""
+`make bench` measures all libraries in turn in one process and writes this page, so compare ratios.
+Each figure is the best processor time of many samples. Texts come in pieces of 4 characters.
+*Stopped*: more than 4 s."""
 VALUES: Final = """\
 ## A value after each piece
 
 ![Microseconds per piece at 20 KB](benchmarks.svg)
 
-Microseconds per piece, by size of the document. `live` changes with the next piece, as the values
-of streaming-json-parser, ijson and jsonriver do; `.value` is safe to keep. jiter and the rows
-below it parse the whole text again for each piece. ijson shows only complete strings."""
+Microseconds per piece, by size of the document. `live` changes with the next piece, as in
+streaming-json-parser, ijson and jsonriver; `.value` is safe to keep. jiter and the rows below it
+parse the whole text again for each piece. ijson shows only complete strings."""
 GROWTH: Final = """\
 ## Growth
 
