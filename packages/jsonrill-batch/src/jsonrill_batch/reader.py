@@ -238,15 +238,8 @@ def _answer_events(answer: dict[str, Any]) -> list[dict[str, Any]] | None:
             return [answer]
         case {"type": "message", "content": list()}:
             return [{"type": "message_start", "message": answer}, {"type": "message_stop"}]
-        case {"object": "response", "output": list(output)}:
-            texts = [
-                {"type": "response.output_text.delta", "output_index": index, "delta": part["text"]}
-                for index, item in enumerate(output)
-                for part in item.get("content") or ()
-                if part.get("type") == "output_text"
-            ]
-            end = {"type": f"response.{answer.get('status', 'completed')}", "response": answer}
-            return [*texts, end]
+        case {"object": "response", "output": list()}:
+            return [{"type": f"response.{answer.get('status', 'completed')}", "response": answer}]
     return None
 
 

@@ -77,12 +77,16 @@ def test_a_path_names_the_field() -> None:
         ({"text": "[" + "1" * 500 + "]"}, "LIMIT_EXCEEDED"),
         ({"text": "[NaN]"}, "INVALID_JSON"),
         ({"custom_id": 1, "response": "text"}, "REQUEST_FAILED"),
-        ({"object": "response", "output": [1]}, "READER_FAILED"),
     ],
 )
 def test_a_bad_line_is_a_row_with_its_error(line: Any, code: str) -> None:
     row = one(line)
     assert (row["status"], row["error"]["code"]) == ("invalid", code)
+
+
+def test_an_unexpected_exception_is_a_row_with_its_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jsonrill_batch.reader.find_stream", {}.__getitem__)
+    assert one({"text": TEXT})["error"]["code"] == "READER_FAILED"
 
 
 def test_an_error_names_path_and_offset_and_the_value_before_it_stays() -> None:
