@@ -12,11 +12,11 @@ from typing import Any
 import dask
 import pyarrow.parquet
 import pytest
-from distributed import LocalCluster
+from distributed import Client, LocalCluster
 from typer.testing import CliRunner
 
 from jsonrill.cli.commands import app
-from jsonrill_batch import BatchError, Job, run
+from jsonrill_batch import BatchError, Job, run, runner
 
 from . import logs
 
@@ -49,6 +49,18 @@ def test_rows_are_those_of_a_plain_loop(tmp_path: Path) -> None:
     for status in ("complete", "cut", "invalid"):
         assert counts[status] == sum(row["status"] == status for row in expected)
     assert progress[0][0] == 0 and progress[-1][0] == progress[-1][1] > 2
+
+
+def test_a_local_worker_that_died_while_it_started_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def connect(scheduler: str | None, workers: int) -> Client:
+        return Client(n_workers=0, threads_per_worker=1, dashboard_address="127.0.0.1:0")
+
+    monkeypatch.setattr(runner, "_connect", connect)
+    monkeypatch.setattr(runner, "_CHECK_SECONDS", 5)
+    log = logs.write_log(tmp_path / "a.jsonl", 5)
+    assert run([log], tmp_path / "out", CHECK, None, 1)["streams"] == 5
 
 
 def test_the_work_goes_to_the_named_scheduler(tmp_path: Path) -> None:
