@@ -6,7 +6,7 @@ import { Outline } from "./outline.js";
 import { countBefore } from "./search.js";
 
 /** @typedef {"streaming" | "complete" | "error" | "truncated"} Status */
-/** What is known of a part from an event on. @typedef {{at: number, length: number, status: Status}} State */
+/** The state of a part from an event on. @typedef {{at: number, length: number, status: Status}} State */
 
 /** A part and its history. Its text only grows, so a moment of a part is a length. */
 export class Track {

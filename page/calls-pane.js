@@ -2,7 +2,7 @@
 
 import { button, copyText, followEnd, make, reveal, showRows } from "./dom.js";
 import { escapeText, shorten } from "./format.js";
-import { coloured } from "./text-pane.js";
+import { colour } from "./text-pane.js";
 import { TreeView } from "./tree-view.js";
 
 /** @typedef {import("./answer.js").Track} Track */
@@ -97,7 +97,7 @@ export class CallsPane {
       make("span", "muted", `events ${track.begins}–${state.at}`),
     );
     const text = track.text.slice(0, state.length);
-    raw.querySelector("pre")?.replaceChildren(...this.#marked(track, text));
+    raw.querySelector("pre")?.replaceChildren(...this.#colourMarked(track, text));
     this.#fillArguments(track, state, args, raw);
     this.#fillResult(track, result);
   }
@@ -134,12 +134,12 @@ export class CallsPane {
    * @param {Track} track
    * @param {string} text
    */
-  #marked(track, text) {
+  #colourMarked(track, text) {
     const mark = this.#markOf(track);
-    if (mark === null) return coloured(shorten(text, MAX_TEXT));
+    if (mark === null) return colour(shorten(text, MAX_TEXT));
     const [before, after] = [text.slice(0, mark.offset), text.slice(mark.offset + 1)];
     const character = text.slice(mark.offset, mark.offset + 1);
-    return [...coloured(before), make("mark", "label", escapeText(character || "cut off")), escapeText(after)];
+    return [...colour(before), make("mark", "label", escapeText(character || "cut off")), escapeText(after)];
   }
 
   /**
@@ -154,7 +154,7 @@ export class CallsPane {
     const text = shorten(typeof result.value === "string" ? result.value : (JSON.stringify(result.value) ?? ""), MAX_TEXT);
     place.append(
       make("span", `badge ${result.isError ? "bad" : "good"}`, result.isError ? "error" : "result"),
-      make("pre", "text", ...(isText ? [escapeText(text)] : coloured(text))),
+      make("pre", "text", ...(isText ? [escapeText(text)] : colour(text))),
     );
   }
 }

@@ -3,7 +3,7 @@
 import { byId, followEnd, make, showRows } from "./dom.js";
 import { escapeText, formatCount, formatDuration, formatNumber, isObject, parseJson, shorten } from "./format.js";
 import { countBefore } from "./search.js";
-import { coloured } from "./text-pane.js";
+import { colour } from "./text-pane.js";
 
 /** @typedef {import("./recording.js").Recording} Recording */
 /** @typedef {import("./server.js").Rendered} Rendered */
@@ -154,7 +154,7 @@ export class EventsPane {
    */
   #fill({ record, data, isLast, after }, element) {
     const { isTimed, kind } = /** @type {Recording} */ (this.#recording);
-    const [name, tone, content] = this.#isReceived ? received(kind, data) : described(data);
+    const [name, tone, content] = this.#isReceived ? describeReceived(kind, data) : describeRendered(data);
     element.className = isLast ? "last" : "";
     element.dataset.record = String(record);
     element.replaceChildren(
@@ -174,12 +174,12 @@ export class EventsPane {
  * @param {string} data
  * @returns {Cells}
  */
-function received(kind, data) {
+function describeReceived(kind, data) {
   if (kind === "text" || kind === "many") return ["text", "", [operation(["append", "", data])]];
-  if (kind === "wire") return described(parseJson(data));
+  if (kind === "wire") return describeRendered(parseJson(data));
   const value = parseJson(data);
   const name = kind === "snapshots" ? "snapshot" : (value?.type ?? value?.event ?? value?.object ?? "event");
-  return [shorten(String(name), 40), "", coloured(shorten(data, MAX_TEXT))];
+  return [shorten(String(name), 40), "", colour(shorten(data, MAX_TEXT))];
 }
 
 /**
@@ -187,7 +187,7 @@ function received(kind, data) {
  * @param {any} data
  * @returns {Cells}
  */
-function described(data) {
+function describeRendered(data) {
   if (typeof data === "string") return ["text", "", [operation(["append", "", data])]];
   if (Array.isArray(data)) return ["change", "", data.map(operation)];
   if (!isObject(data)) return ["event", "", [String(data)]];
@@ -195,16 +195,16 @@ function described(data) {
   if (typeof data.status === "string") {
     const name = `${data.entity ?? ""}${data.index === undefined ? "" : `[${data.index}]`}`;
     const tone = data.status === "COMPLETED" ? "good" : "busy";
-    const content = data.delta ? data.delta.map(operation) : json(data.data);
+    const content = data.delta ? data.delta.map(operation) : colourJson(data.data);
     return [data.status, tone, [make("span", "muted", `${escapeText(name)} `), ...content]];
   }
-  if ("value" in data && "n" in data) return ["snapshot", "", json(data.value)];
-  return [shorten(String(data.type ?? data.event ?? data.kind ?? "event"), 40), "", json(data)];
+  if ("value" in data && "n" in data) return ["snapshot", "", colourJson(data.value)];
+  return [shorten(String(data.type ?? data.event ?? data.kind ?? "event"), 40), "", colourJson(data)];
 }
 
 /** @param {any} value */
-function json(value) {
-  return coloured(shorten(JSON.stringify(value), MAX_TEXT));
+function colourJson(value) {
+  return colour(shorten(JSON.stringify(value), MAX_TEXT));
 }
 
 /**

@@ -1,4 +1,4 @@
-/** A live stream of the server: it is read into a recording, and can be disconnected and resumed. */
+/** Reads a live stream of the server into a recording. It can be disconnected and resumed. */
 
 import { byId, pause } from "./dom.js";
 import { errorOf } from "./server.js";
@@ -39,7 +39,7 @@ export class Live {
     if (this.#stop.signal.aborted) return void this.read();
     this.#stop.abort();
     byId("disconnect").textContent = "Reconnect";
-    this.#setState("Disconnected: the stream goes on at the server");
+    this.#setState("Disconnected: the server continues the stream");
   }
 
   async read() {
@@ -53,7 +53,7 @@ export class Live {
       if (!signal.aborted) this.#recording.end();
     } catch (error) {
       const failure = `The connection failed: ${/** @type {Error} */ (error).message}`;
-      if (!signal.aborted) this.#recording.end(failure, "Check that the server runs.");
+      if (!signal.aborted) this.#recording.end(failure, "Check that the server is running.");
     }
     if (signal.aborted) return;
     this.close();

@@ -7,7 +7,7 @@ import { describePlace } from "./characters.js";
 /** @typedef {import("./outline.js").Outline} Outline */
 /** @typedef {import("./recording.js").Recording} Recording */
 /**
- * A place in the stream: characters of the document, or with `track` of a part of the answer. `label` names what is wrong.
+ * A place in the stream: characters of the document, or of the answer's part `track`. `label` names the problem.
  * @typedef {{offset: number, length: number, path: (string | number)[], position: number, label: string, track: Track | null}} Mark
  */
 

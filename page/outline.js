@@ -200,7 +200,7 @@ export class Outline {
     return point + countBefore(wide.length, (index) => wide[index] < point);
   }
 
-  // ---- what is there at a moment ----
+  // ---- the values at a moment ----
 
   /**
    * Return the moment after this many characters. A number at the end is complete once the text has ended.

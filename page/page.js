@@ -1,7 +1,7 @@
 /**
  * The page: opens a stream (pasted, an example, or live from the server) and shows one moment of it.
  *
- *     recognise, recording, answer,     what was received, and what was known at each moment; no DOM
+ *     recognise, recording, answer,     what was received, and its state at each moment; no DOM
  *     outline, value-node, diagnosis, marks
  *     server, source                    publishing and reading streams
  *     text-pane, tree-pane, tree-view,  the views of a moment
@@ -116,7 +116,7 @@ class Page {
   }
 
   /** @param {Recording} recording */
-  #received({ kind, hasDocument }) {
+  #receivedLabel({ kind, hasDocument }) {
     return hasDocument ? RECEIVED[kind] : "Received";
   }
 
@@ -134,14 +134,14 @@ class Page {
   #draw() {
     const recording = this.#recording;
     if (recording === null) return;
-    const diagnosis = this.#diagnosed(recording);
+    const diagnosis = this.#diagnose(recording);
     const isNew = diagnosis.tone !== "busy" && diagnosis.what !== this.#diagnosis?.what;
     if (isNew) announce(`${diagnosis.what}. ${diagnosis.todo}`);
     if (isNew && diagnosis.mark) this.#chooseTabOf(diagnosis.mark);
     this.#diagnosis = diagnosis;
     this.#timeline.draw(this.#stops(recording, diagnosis));
     const { position } = this.#timeline;
-    // When the user goes to a moment, show what was being written.
+    // When the user goes to a moment, scroll to the newest value.
     const isMoved = position !== this.#position && !this.#timeline.isPlaying;
     this.#position = position;
     this.#showDiagnosis(atMoment(diagnosis, recording, position));
@@ -153,7 +153,7 @@ class Page {
   }
 
   /** @param {Recording} recording */
-  #diagnosed(recording) {
+  #diagnose(recording) {
     if (this.#diagnosis !== null && this.#version === recording.version) return this.#diagnosis;
     this.#version = recording.version;
     return diagnose(recording);
@@ -168,7 +168,7 @@ class Page {
   #drawTab(recording, position, { mark }, isMoved) {
     const isEnd = recording.isEnded && position === recording.length;
     const calls = recording.answer?.calls.length ? "Calls" : "Answer";
-    this.#tabs.offer(this.#tabsOf(recording), { text: this.#received(recording), calls });
+    this.#tabs.offer(this.#tabsOf(recording), { text: this.#receivedLabel(recording), calls });
     const isEmpty = this.#tabs.current === "calls" ? recording.answer?.tracks.length === 0 : recording.document?.root === null;
     byId("panes").classList.toggle("never", recording.isEnded && isEmpty);
     const isInTree = mark !== null && mark.track === null && (recording.kind === "snapshots" || mark.offset + mark.length > 0);
@@ -199,7 +199,7 @@ class Page {
    */
   #showFigures(recording, position) {
     const length = recording.document ? recording.lengthAt(position) : 0;
-    byId("left-title").textContent = this.#received(recording);
+    byId("left-title").textContent = this.#receivedLabel(recording);
     byId("left-figures").textContent = length > 0 ? formatCount(length, "character") : "";
   }
 
@@ -223,7 +223,7 @@ class Page {
     return stops;
   }
 
-  // ---- going to places ----
+  // ---- navigation ----
 
   #showMark() {
     const mark = this.#diagnosis?.mark;

@@ -73,7 +73,7 @@ export class Source {
   async example(sample) {
     const { kind, title, pace, tab, format, options = {} } = sample;
     const isStill = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    const items = (sample.items ?? [sample.text ?? large()]).map((data) => ({ data, at: null }));
+    const items = (sample.items ?? [sample.text ?? largeDocument()]).map((data) => ({ data, at: null }));
     const recording = new Recording(kind, title, options);
     recording.isTimed = true;
     await this.#show(recording, items, 1000 / pace, { how: isStill ? "end" : "play", tab, format });
@@ -87,7 +87,7 @@ export class Source {
    */
   async #fill(recording, items, step) {
     const [whole] = recording.outline !== null && items.length === 1 ? items : [];
-    const pieces = whole ? cut(whole.data) : items;
+    const pieces = whole ? cutText(whole.data) : items;
     const interval = Math.min(step, LONGEST / pieces.length);
     for (const [index, { data, at, parts }] of pieces.entries()) {
       recording.add(data, at ?? (index + 1) * interval, parts);
@@ -128,7 +128,7 @@ export class Source {
 
   // ---- the server ----
 
-  /** Publish what was pasted, and request what only the server can find. @param {Recording} recording */
+  /** Publish pasted text, and request the results that only the server can compute. @param {Recording} recording */
   async #publish(recording) {
     const { kind, items, options } = recording;
     // One record has one line; line breaks of JSON are only between its values.
@@ -147,7 +147,7 @@ export class Source {
       if (this.#recording !== recording) return;
       byId("published").textContent = `not published: ${/** @type {Error} */ (error).message}`;
     }
-    this.#changed(recording);
+    this.#notify(recording);
   }
 
   /** Open JSON lines as events if the server knows their provider. @param {Recording} recording */
@@ -192,7 +192,7 @@ export class Source {
       const error = errorOf(event.data);
       if (error !== null && (isSnapshots || error.code === "INVALID_SCHEMA")) recording.setReport(error, event.record);
       else if (isSnapshots) this.#host.onChunk(event);
-      this.#changed(recording);
+      this.#notify(recording);
     }
   }
 
@@ -215,7 +215,7 @@ export class Source {
   }
 
   /** @param {Recording} recording */
-  #changed(recording) {
+  #notify(recording) {
     recording.version += 1;
     this.#host.onChange();
   }
@@ -263,14 +263,14 @@ export class Source {
  * @param {string} text
  * @returns {Item[]}
  */
-function cut(text) {
+function cutText(text) {
   const size = Math.max(PIECE, Math.ceil(text.length / MAX_PIECES));
   const count = Math.ceil(text.length / size);
   return Array.from({ length: count }, (_, index) => ({ data: text.slice(index * size, (index + 1) * size), at: null }));
 }
 
 /** Return a document of a little more than ten thousand values. */
-function large() {
+function largeDocument() {
   const measurements = Array.from({ length: 1250 }, (_, at) => {
     const wave = ((at * 37) % 400) / 100;
     const wind = { from: ["north", "east", "south", "west"][at % 4], knots: (at * 13) % 41 };

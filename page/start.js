@@ -27,7 +27,7 @@ export class Start {
     byId("new").addEventListener("click", () => this.focus());
     byId("file").addEventListener("click", () => input.click());
     input.addEventListener("change", () => this.#openFile(input.files?.[0]));
-    addEventListener("paste", (event) => this.#pasted(event));
+    addEventListener("paste", (event) => this.#onPaste(event));
     addEventListener("popstate", () => this.#route());
     this.#listenToDrops();
   }
@@ -53,7 +53,7 @@ export class Start {
     this.#route();
   }
 
-  /** Open what the address names. */
+  /** Open the example or stream that the address names. */
   #route() {
     const address = new URLSearchParams(location.hash.slice(1));
     const sample = this.#samples.find(({ name }) => name === address.get("example"));
@@ -116,7 +116,7 @@ export class Start {
   }
 
   /** @param {ClipboardEvent} event */
-  #pasted(event) {
+  #onPaste(event) {
     const target = /** @type {HTMLElement} */ (event.target);
     if (target.closest?.("input, textarea, dialog")) return;
     event.preventDefault();

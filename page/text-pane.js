@@ -228,7 +228,7 @@ export class TextPane {
     const text = this.#recording?.items[start] ?? "";
     const isMarked = this.#mark?.position === start + 1;
     element.className = `line${isMixed(text) ? " mixed" : ""}${start === this.#position - 1 ? " last" : ""}${isMarked ? " marked" : ""}`;
-    element.replaceChildren(make("span", "line-number", formatNumber(start + 1)), ...coloured(text.slice(0, LONGEST_LINE)));
+    element.replaceChildren(make("span", "line-number", formatNumber(start + 1)), ...colour(text.slice(0, LONGEST_LINE)));
     if (text.length > LONGEST_LINE) element.append(` … ${formatCount(text.length - LONGEST_LINE, "character")} more`);
   }
 }
@@ -265,7 +265,7 @@ function* spans(outline, start, end) {
  * @param {string} line
  * @returns {(string | HTMLElement)[]}
  */
-export function coloured(line) {
+export function colour(line) {
   /** @type {any[]} */
   const parts = [];
   let at = 0;

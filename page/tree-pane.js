@@ -21,7 +21,7 @@ export class TreePane {
   /** @param {(node: ValueNode | null) => void} onSelect */
   constructor(onSelect) {
     this.#onSelect = onSelect;
-    this.tree = new TreeView(this.#list, "Value", (path) => this.#selected(path));
+    this.tree = new TreeView(this.#list, "Value", (path) => this.#showSelection(path));
     this.#search.addEventListener("input", () => this.#find());
     this.#search.addEventListener("keydown", (event) => {
       if (event.key === "Enter") this.#goTo(this.#match + (event.shiftKey ? -1 : 1));
@@ -58,7 +58,7 @@ export class TreePane {
   /** @param {(string | number)[]} path */
   select(path) {
     this.tree.select(path);
-    this.#selected(path);
+    this.#showSelection(path);
   }
 
   revealMark() {
@@ -66,7 +66,7 @@ export class TreePane {
   }
 
   /** @param {(string | number)[]} path */
-  #selected(path) {
+  #showSelection(path) {
     byId("selection").hidden = false;
     byId("path").textContent = escapeText(formatPath(path));
     this.#onSelect(this.tree.view?.outline.find(path) ?? null);
@@ -88,7 +88,7 @@ export class TreePane {
   #find() {
     const query = this.#search.value.toLowerCase();
     const { view } = this.tree;
-    this.#matches = query && view ? matches(view, query) : [];
+    this.#matches = query && view ? findMatches(view, query) : [];
     const { length } = this.#matches;
     byId("found").textContent =
       query === "" ? "" : length >= MAX_MATCHES ? `over ${MAX_MATCHES}` : formatCount(length, "match", "matches");
@@ -111,7 +111,7 @@ export class TreePane {
  * @param {View} view
  * @param {string} query
  */
-function matches({ outline, offset }, query) {
+function findMatches({ outline, offset }, query) {
   const text = outline.text.toLowerCase();
   /** @type {Set<ValueNode>} */
   const nodes = new Set();

@@ -1,7 +1,7 @@
 /**
  * The rows of a tree: a document at a moment as one flat list in the order of the text.
  *
- * A container is expanded unless it is a complete element of a long list, or the user says otherwise. A long
+ * A container is expanded unless it is a complete element of a long list, or the user has expanded or collapsed it. A long
  * list shows its last elements while it grows, and its first ones when it is complete.
  */
 
@@ -15,7 +15,7 @@ import { formatCount, shorten } from "./format.js";
 /** @typedef {{path: Path, label: string}} TreeMark */
 /**
  * `more` offers the elements before (`count` is negative) or after those that are shown. `mark` is where a value
- * is missing. `badge` says what is wrong. `signature` changes with what is shown.
+ * is missing. `badge` names a problem. `signature` changes with the content.
  * @typedef {{key: string, signature: string, kind: "value" | "more" | "mark", node: ValueNode, depth: number, text: string,
  *   isOpen: boolean, isSelected: boolean, isNew: boolean, badge: string, count: number}} Row
  */
@@ -132,7 +132,7 @@ export class TreeRows {
     if (node.kind !== "string") return source;
     if (source.length <= MAX_STRING) return String(partial(source) ?? "");
     if (node.isComplete(offset)) return `${partial(source.slice(0, MAX_STRING))} …`;
-    // What grows is at the end. It is not cut after a backslash.
+    // The end is growing, so show it. Do not cut after a backslash.
     const run = countBackslashes(source.slice(0, -MAX_STRING));
     return `… ${partial(`"${source.slice(-MAX_STRING - (run % 2))}`)}`;
   }
@@ -166,8 +166,8 @@ export class TreeRows {
 
   /** @param {ValueNode} node */
   isExpanded(node) {
-    const toggled = this.#toggled.size > 0 ? this.#toggled.get(formatPath(node.path)) : undefined;
-    if (toggled !== undefined) return toggled;
+    const choice = this.#toggled.size > 0 ? this.#toggled.get(formatPath(node.path)) : undefined;
+    if (choice !== undefined) return choice;
     if (!node.isComplete(this.#offset) || node.parent === null) return true;
     return node.parent.count(this.#offset) <= SHORT || this.#hasMark(node);
   }
@@ -212,8 +212,8 @@ export class TreeRows {
   #windowOf(node, count) {
     if (count <= WINDOW) return 0;
     const last = count - WINDOW;
-    const moved = this.#windows.size > 0 ? this.#windows.get(formatPath(node.path)) : undefined;
-    if (moved !== undefined) return Math.min(moved, last);
+    const chosenStart = this.#windows.size > 0 ? this.#windows.get(formatPath(node.path)) : undefined;
+    if (chosenStart !== undefined) return Math.min(chosenStart, last);
     const index = this.#hasMark(node) ? node.children.findIndex(({ key }) => key === this.mark?.path[node.depth]) : -1;
     if (index >= 0) return Math.max(0, Math.min(index - 10, last));
     return node.isComplete(this.#offset) ? 0 : last;

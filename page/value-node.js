@@ -1,4 +1,4 @@
-/** A value of a text: where it begins and ends, and what is there of it at a moment. */
+/** A value of a text: where it begins and ends, and its state at a moment. */
 
 import { countBefore } from "./search.js";
 

@@ -6,7 +6,7 @@
  */
 
 import { SILENCE } from "./constants.js";
-import { drive, failed } from "./driver.js";
+import { drive, failedResponse } from "./driver.js";
 import { SourceFailed } from "./errors.js";
 import { isEventStream, isRestart, SSEDecoder } from "./eventstream.js";
 
@@ -86,7 +86,7 @@ class Connection {
   #acceptsText;
   #lastEventId;
   /** @type {Set<string>} */
-  #seen = new Set();
+  #seenIds = new Set();
   #failures = 0;
   /** @type {number | null} */
   #retry = null;
@@ -105,7 +105,7 @@ class Connection {
     this.#signal = signal;
     this.#acceptsText = acceptsText;
     this.#lastEventId = options.after ?? "";
-    if (this.#lastEventId !== "") this.#seen.add(this.#lastEventId);
+    if (this.#lastEventId !== "") this.#seenIds.add(this.#lastEventId);
   }
 
   async *events() {
@@ -196,13 +196,13 @@ class Connection {
    */
   async #race(step, timeout) {
     let wake = () => {};
-    const left = new Promise((resolve) => {
+    const interrupted = new Promise((resolve) => {
       wake = () => resolve(undefined);
     });
     const timer = timeout > 0 ? setTimeout(wake, timeout) : undefined;
     this.#signal.addEventListener("abort", wake);
     try {
-      return await Promise.race([step, left]);
+      return await Promise.race([step, interrupted]);
     } finally {
       clearTimeout(timer);
       this.#signal.removeEventListener("abort", wake);
@@ -211,18 +211,18 @@ class Connection {
 
   /** Return false for a repeated event. @param {SSEEvent} event */
   #isNew(event) {
-    if (isRestart(event)) this.#seen.clear();
+    if (isRestart(event)) this.#seenIds.clear();
     if (!event.hasId) return true;
-    if (event.id !== "" && this.#seen.has(event.id)) return false;
+    if (event.id !== "" && this.#seenIds.has(event.id)) return false;
     this.#advance(event.id);
-    this.#seen.add(event.id);
-    if (this.#seen.size > MAX_IDS) for (const oldest of [...this.#seen].slice(0, MAX_IDS / 2)) this.#seen.delete(oldest);
+    this.#seenIds.add(event.id);
+    if (this.#seenIds.size > MAX_IDS) for (const oldest of [...this.#seenIds].slice(0, MAX_IDS / 2)) this.#seenIds.delete(oldest);
     return true;
   }
 
   /** Continue from this id, even if no event came with it; ignore a repeated one. @param {string} id */
   #advance(id) {
-    if (id === this.#lastEventId || this.#seen.has(id)) return;
+    if (id === this.#lastEventId || this.#seenIds.has(id)) return;
     this.#failures = 0;
     this.#lastEventId = id;
   }
@@ -279,7 +279,7 @@ class Connection {
  */
 async function refusal(response, hasBegun) {
   const { status, ok, headers } = response;
-  if (!ok && status < 500 && status !== 408 && status !== 429) return failed(response);
+  if (!ok && status < 500 && status !== 408 && status !== 429) return failedResponse(response);
   await response.body?.cancel();
   const type = headers.get("content-type") ?? "a body without a type";
   const message = ok ? `expected an event stream but got ${type}` : `the server answered ${status}`;

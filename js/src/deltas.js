@@ -1,5 +1,5 @@
 /**
- * Operations: what turns one JSON value into another.
+ * Operations that turn one JSON value into another.
  *
  *     ["set", "/steps/0", {"title": "Book"}]      a member, an element or the root
  *     ["append", "/steps/0/title", " a flight"]   text at the end of a string
@@ -45,7 +45,7 @@ function isOperation(operation) {
   return Object.hasOwn(LENGTHS, operation[0]) && LENGTHS[operation[0]] === operation.length;
 }
 
-/** A value that operations change, after the containers that they change were copied. */
+/** A value that operations change. It copies each container before its first change. */
 export class Patch {
   /** @type {any[]} */
   #root;
@@ -73,12 +73,12 @@ export class Patch {
     const [name, pointer, ...rest] = operation;
     const [levels, parent, key] = this.#locate(pointer);
     const old = Object.hasOwn(parent, key) ? parent[key] : undefined;
-    if (name === "set") put(parent, key, this.#checked(rest[0], levels));
+    if (name === "set") put(parent, key, this.#check(rest[0], levels));
     else if (old === undefined || (name === "remove" && parent === this.#root)) refuse(pointer, "does not exist");
     else if (name === "append") {
       if (typeof old !== "string" || typeof rest[0] !== "string") refuse(rest[0], "cannot be appended");
-      put(parent, key, this.#checked(old + rest[0], 0));
-    } else if (name === "splice") put(parent, key, this.#checked(spliced(old, rest), levels));
+      put(parent, key, this.#check(old + rest[0], 0));
+    } else if (name === "splice") put(parent, key, this.#check(replacePart(old, rest), levels));
     else if (Array.isArray(parent)) parent.splice(key, 1);
     else delete parent[key];
   }
@@ -114,11 +114,11 @@ export class Patch {
    * @param {any} value
    * @param {number} levels
    */
-  #checked(value, levels) {
+  #check(value, levels) {
     if (typeof value === "string" && value.length > this.#limits.string) refuse([], "has a string that is too long");
     if (typeof value !== "object" || value === null) return value;
     if (levels === 0) refuse([], `has more than ${this.#limits.depth} levels`);
-    for (const item of Array.isArray(value) ? value : Object.values(value)) this.#checked(item, levels - 1);
+    for (const item of Array.isArray(value) ? value : Object.values(value)) this.#check(item, levels - 1);
     return value;
   }
 }
@@ -133,7 +133,7 @@ function indexOf(token) {
  * @param {any} old
  * @param {any[]} splice
  */
-function spliced(old, [start, count, added]) {
+function replacePart(old, [start, count, added]) {
   const isText = typeof old === "string" && typeof added === "string";
   if (!isText && !(Array.isArray(old) && Array.isArray(added))) refuse(added, "does not fit the value");
   const from = isText ? unitsTo(old, 0, start) : start;
@@ -173,7 +173,7 @@ export function tokensOf(pointer, limit = LIMITS.depth) {
 }
 
 /**
- * The value at this JSON Pointer; undefined if there is none.
+ * Return the value at this JSON Pointer; undefined if there is none.
  * @param {any} value
  * @param {any} pointer
  */
@@ -201,6 +201,6 @@ export function contains(outer, inner) {
  * @returns {never}
  */
 export function refuse(what, why) {
-  const shown = typeof what === "object" ? "the message" : String(JSON.stringify(what)).slice(0, 80);
-  throw new InvalidMessage(`${shown} ${why}`);
+  const subject = typeof what === "object" ? "the message" : String(JSON.stringify(what)).slice(0, 80);
+  throw new InvalidMessage(`${subject} ${why}`);
 }

@@ -1,8 +1,8 @@
 /**
  * A source and a stage that reads it: the only file that waits.
  *
- * A stage turns what arrives into lists, without I/O: `feed(element)`, `flush(cut)`. One that fails returns
- * what it had and leaves the error in `error`; the driver yields the list and throws. Leaving the loop
+ * A stage turns elements into lists of items, without I/O: `feed(element)`, `flush(cut)`. If it fails, it returns
+ * the items before the error and sets `error`; the driver yields the items and throws the error. Leaving the loop
  * early closes the source, so that `break` stops a generation.
  */
 
@@ -19,7 +19,7 @@ import { SourceFailed, Truncated } from "./errors.js";
 /** @typedef {Opened | PromiseLike<Opened>} Source */
 /**
  * `begin` gets the media type of a response. `isDone`: the stage needs no more of the source. `error`: why it
- * stopped. What `flush` returns may be a promise.
+ * stopped. `flush` may return a promise.
  * @typedef {object} Stage
  * @property {(media: string) => void} [begin]
  * @property {(element: any) => any[]} feed
@@ -29,23 +29,23 @@ import { SourceFailed, Truncated } from "./errors.js";
  */
 /**
  * `signal`: when it is aborted, the source is closed at once and its reason is thrown. `every`: milliseconds before
- * the same item, which has changed, is yielded again; the last change is never left out. `show` converts an
+ * the same item is yielded again after a change; the last change is always yielded. `show` converts an
  * item when it is yielded.
  * @typedef {{signal?: AbortSignal, every?: number, show?: (item: any) => any}} DriveOptions
  */
 
 /** Milliseconds of one frame of a screen. */
 export const FRAME = 16;
-// How much of the body of a failed response its error shows.
-const SHOWN = 500;
+// The most characters of a failed response's body in its error.
+const MAX_BODY = 500;
 
 /** @param {any} source */
 export function isPiece(source) {
   return typeof source === "string" || ArrayBuffer.isView(source) || source instanceof ArrayBuffer;
 }
 
-/** Describe an element that is not text, for messages. @param {any} element */
-export function described(element) {
+/** Describe an element that is not text, for an error message. @param {any} element */
+export function describe(element) {
   if (typeof element === "string") return JSON.stringify(element.slice(0, 60));
   const keys = Object.keys(Object(element)).slice(0, 12).join(", ");
   return keys ? `an object with ${keys}` : typeof element;
@@ -74,15 +74,15 @@ class Driver {
   #elements = null;
   #hasBegun = false;
   #isPulling = false;
-  /** True if nothing more is read. */
+  /** True once reading has stopped. */
   #isOver = false;
-  /** What the last step throws. @type {{error: unknown} | null} */
+  /** The error that the next call of `next` throws. @type {{error: unknown} | null} */
   #failure = null;
   /** The items of the stage that have not been yielded. @type {any[]} */
   #items = [];
   /** The callers that wait for the next item. @type {{resolve: (result: any) => void, reject: (error: unknown) => void}[]} */
   #waiting = [];
-  // The item that was yielded last, and when it may be yielded again.
+  // The last item that was yielded, and when it may be yielded again.
   /** @type {any} */
   #last;
   #due = 0;
@@ -180,7 +180,7 @@ class Driver {
     const source = (this.#source = await this.#source);
     const elements = (this.#elements ??= elementsOf(source));
     if (this.#isOver) return this.#closeSource();
-    if (source.ok === false) throw await failed(source);
+    if (source.ok === false) throw await failedResponse(source);
     this.#stage.begin?.(source.headers?.get?.("content-type") ?? (source.arrayBuffer && source.type) ?? "");
     return elements.next();
   }
@@ -299,12 +299,12 @@ function elementsOf(source) {
 }
 
 /**
- * The error for a response with an error status, with the beginning of its body.
+ * Return the error for a response with an error status. It quotes the beginning of the body.
  * @param {Response} response
  */
-export async function failed(response) {
+export async function failedResponse(response) {
   const { status } = response;
   const text = await response.text().catch(() => "");
-  const body = text.replace(/\s+/g, " ").trim().slice(0, SHOWN);
+  const body = text.replace(/\s+/g, " ").trim().slice(0, MAX_BODY);
   return new SourceFailed(`the response has status ${status}${body && `: ${body}`}`, { status });
 }

@@ -26,7 +26,7 @@ import { formatPath } from "./paths.js";
 // The fields of an error on the wire.
 const FIELDS = ["code", "message", "offset", "line", "column", "path", "reason", "limit", "status"];
 
-/** The root of the tree: catch this to catch everything. What is not known is undefined. */
+/** The root of the tree: catch this to catch everything. Unknown fields are undefined. */
 export class JsonrillError extends Error {
   // Written out, because minifiers rename classes.
   name = "JsonrillError";
@@ -42,9 +42,9 @@ export class JsonrillError extends Error {
   column;
   /** @type {Path | undefined} */
   path;
-  /** What could be there instead of invalid JSON. @type {string | undefined} */
+  /** What the grammar allows at `offset`. @type {string | undefined} */
   expected;
-  /** From a `Parser`: what the failing call found before the error. @type {Fragment[] | undefined} */
+  /** From a `Parser`: the fragments of the failing call before the error. @type {Fragment[] | undefined} */
   fragments;
   /**
    * Why a text is truncated: "length", "filtered", "refused", "lost" (a stream without its end) or "ended" (a text).
@@ -66,7 +66,7 @@ export class JsonrillError extends Error {
   }
 
   /**
-   * Return the error as it is on the wire; what is not known is left out.
+   * Return the error as it is on the wire, without undefined fields.
    * @returns {{code: string, message: string, offset?: number, line?: number, column?: number, path?: string,
    *   [field: string]: any}}
    */
@@ -101,7 +101,7 @@ export class InvalidSchema extends JsonrillError {
 
   /**
    * @param {string} message
-   * @param {readonly any[]} issues everything that the schema found
+   * @param {readonly any[]} issues all problems that the schema reports
    * @param {Details} details
    */
   constructor(message, issues, details) {
@@ -160,6 +160,6 @@ export class StreamClosed extends JsonrillError {
 }
 
 /** Quote a text for a message, with unprintable characters escaped. @param {string} text */
-export function quoted(text) {
+export function quote(text) {
   return `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"')}'`;
 }

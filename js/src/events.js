@@ -5,7 +5,7 @@
  * of a jsonrill server (`openEvents`).
  */
 
-import { described, drive, isPiece } from "./driver.js";
+import { describe, drive, isPiece } from "./driver.js";
 import { SourceFailed, Truncated, UnknownSource } from "./errors.js";
 import { EventText, isEventStream, isRestart } from "./eventstream.js";
 import { serverError, valueFormatOf } from "./formats.js";
@@ -33,13 +33,13 @@ import { ToolCalls } from "./toolcalls/calls.js";
  * @typedef {unknown extends T ? ToolCall : {[N in keyof T & string]: ToolCall<N, T[N]>}[keyof T & string]} CallOf
  */
 
-// How many elements may come before the first one that is recognised.
+// The most elements before the first one that is recognised.
 const MAX_UNKNOWN = 32;
 const ACCEPTED =
   "A source is a provider's stream or its events; `provider` takes a function for other events, values() reads text, " +
   "and open(url) reads the events of a jsonrill server";
 
-/** Elements → the statements of each event. Throws if no event is from a known provider. */
+/** Turns elements into the statements of each event. Throws if no event is from a known provider. */
 class EventReader {
   #reader;
   #sse;
@@ -64,7 +64,7 @@ class EventReader {
 
   /** @param {any} element */
   feed(element) {
-    if (isRestart(element)) throw new SourceFailed("the server renders this stream anew: read it again", { code: "RESTART" });
+    if (isRestart(element)) throw new SourceFailed("the server restarted the stream: read it again", { code: "RESTART" });
     if (!isPiece(element)) return [this.#read(element)];
     this.#text ??= new EventText(this.#sse);
     return this.#text.feed(element).map((event) => this.#read(event));
@@ -73,7 +73,7 @@ class EventReader {
   /** Return the statements of the last event; UnknownSource if no event was recognised. */
   flush() {
     const last = (this.#text?.flush() ?? []).map((event) => this.#read(event));
-    if (!this.#isKnown && this.#unknown !== 0) throw this.#complaint();
+    if (!this.#isKnown && this.#unknown !== 0) throw this.#unknownSource();
     return last;
   }
 
@@ -84,30 +84,30 @@ class EventReader {
 
   /** @param {any} event */
   #read(event) {
-    const known = plain(event);
-    if (known?.status === "ERROR" && isObject(known.error)) throw serverError(known.error);
-    const statements = this.#reader.read(known);
+    const fields = plain(event);
+    if (fields?.status === "ERROR" && isObject(fields.error)) throw serverError(fields.error);
+    const statements = this.#reader.read(fields);
     this.#isKnown ||= statements.length !== 0 || (this.#reader.named === "auto" && this.#reader.provider !== null);
     if (!this.#isKnown) {
       this.#first ??= event;
       this.#unknown += 1;
-      if (this.#unknown >= MAX_UNKNOWN) throw this.#complaint();
+      if (this.#unknown >= MAX_UNKNOWN) throw this.#unknownSource();
     }
     return statements;
   }
 
-  #complaint() {
-    const data = decoded(this.#first);
+  #unknownSource() {
+    const data = decode(this.#first);
     const format = valueFormatOf(data);
-    const fact = format
-      ? `a reader of a model's answer does not read the format ${format}; open(url) or useStream(url) does`
-      : `no event of a known provider: the first of ${this.#unknown} elements is ${described(data ?? this.#first)}. ${ACCEPTED}`;
-    return new UnknownSource(fact);
+    const message = format
+      ? `a function for model answers does not read the format ${format}; open(url) or useStream(url) does`
+      : `no event of a known provider: the first of ${this.#unknown} elements is ${describe(data ?? this.#first)}. ${ACCEPTED}`;
+    return new UnknownSource(message);
   }
 }
 
 /** Return the data of an event: an object, or JSON in an event or text; undefined for other text. @param {any} event */
-function decoded(event) {
+function decode(event) {
   const text = event?.data ?? event;
   try {
     return typeof text === "string" ? JSON.parse(text) : event;
@@ -117,25 +117,25 @@ function decoded(event) {
 }
 
 /**
- * Return a stage over the statements of events. `read` handles one event. `end` handles the end of the stream, and gets
- * whether its provider should have marked the end of the answer; it returns the last items and an error.
+ * Return a stage that passes the statements of each event to `read`. At the end of the stream, `end` returns the last
+ * items and an error. Its argument says whether the provider should have marked the end of the answer.
  * @param {EventReader} reader
  * @param {(statements: Statement[]) => any[]} read
  * @param {(marksEnd: boolean) => [any[], Error | null]} end
  */
-function stageOf(reader, read, end) {
+function createStage(reader, read, end) {
   const stage = {
     error: /** @type {unknown} */ (null),
     begin: (/** @type {string} */ media) => reader.begin(media),
-    feed: (/** @type {any} */ element) => all(() => reader.feed(element)),
-    flush: () => all(() => reader.flush(), true),
+    feed: (/** @type {any} */ element) => collectUntilError(() => reader.feed(element)),
+    flush: () => collectUntilError(() => reader.flush(), true),
   };
   /**
-   * Return the items before an error, and keep the error.
+   * Return the items, up to an error; the error is set on the stage.
    * @param {() => Statement[][]} events
    * @param {boolean} [isEnd]
    */
-  function all(events, isEnd = false) {
+  function collectUntilError(events, isEnd = false) {
     /** @type {any[]} */
     const out = [];
     try {
@@ -173,7 +173,7 @@ export function content(source, { choice = 0, signal, ...options } = {}) {
     return text === "" ? [] : [text];
   };
   const reader = new EventReader(options);
-  const stage = stageOf(reader, read, (marksEnd) => {
+  const stage = createStage(reader, read, (marksEnd) => {
     const cut = ending.cut(choice, marksEnd);
     return [[], cut && new Truncated(cut.message, { reason: cut.reason })];
   });
@@ -209,7 +209,7 @@ export function toolCalls(source, { calls, signal, provider, sse, ...options } =
     return changed;
   };
   const reader = new EventReader({ sse, provider: reading.reader.named, reader: reading.reader });
-  const stage = stageOf(reader, read, () => [messages.size === 0 ? [] : reading.flush(...messages), failed]);
+  const stage = createStage(reader, read, () => [messages.size === 0 ? [] : reading.flush(...messages), failed]);
   return drive(source, stage, { signal });
 }
 
@@ -245,6 +245,6 @@ function partsOf(source, { signal, sse, provider, ...options }, show) {
   const reader = new EventReader({ sse, provider, reader: reading.reader });
   /** @type {(marksEnd: boolean) => [Part[], Error | null]} */
   const end = (marksEnd) => [reading.flush(!marksEnd), reading.error === null ? null : failure(reading.error)];
-  const stage = stageOf(reader, (statements) => reading.read(statements), end);
+  const stage = createStage(reader, (statements) => reading.read(statements), end);
   return drive(source, stage, { signal, show });
 }

@@ -6,12 +6,12 @@
 import { LimitExceeded } from "./errors.js";
 
 /**
- * One event. `id` is the last id that was sent with or before it, `hasId` whether with it.
+ * One event. `id` is the last id of the stream so far; `hasId` is true if this event sent it.
  * @typedef {{type: string, data: string, id: string, hasId: boolean}} SSEEvent
  */
 
 const LINE_END = /\r\n|\r|\n/;
-// What an event stream begins with.
+// The beginning of an event stream.
 const FIELD = /^[\ufeff \t\r\n]*(?:data|event|id|retry)?:/;
 const MAX_UNDECIDED = "event:".length;
 
@@ -50,7 +50,7 @@ export class SSEDecoder {
    * @param {{limit?: number, lastEventId?: string}} [options]
    */
   constructor({ limit = 16 * 2 ** 20, lastEventId = "" } = {}) {
-    /** The id of the last event: what a client that lost the connection continues from. */
+    /** The id of the last event, from which a client continues after a lost connection. */
     this.lastEventId = lastEventId;
     /** The milliseconds to wait before that, if the server sent them. @type {number | null} */
     this.retry = null;
@@ -121,7 +121,7 @@ export class SSEDecoder {
 
 /**
  * Text that holds a provider's events → their JSON texts. Without `sse` the beginning of the text decides. A
- * piece that is one JSON object need not end with a line break: many programs keep events so.
+ * piece that is one JSON object need not end with a line break: many programs store events so.
  */
 export class EventText {
   /** @type {SSEDecoder | null} */
@@ -129,7 +129,7 @@ export class EventText {
   #utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
   #isDecided;
   #rest = "";
-  /** True after an event that says that the stream is at its end, such as `[DONE]`. */
+  /** True after an event that marks the end of the stream, such as `[DONE]`. */
   hasEnded = false;
 
   /** @param {boolean} sse */

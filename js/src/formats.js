@@ -1,4 +1,4 @@
-/** The formats of a jsonrill server: which one an event has, and what reads it. */
+/** The formats of a jsonrill server: detect the format of an event, and name the functions that read it. */
 
 import { SourceFailed, UnknownSource } from "./errors.js";
 import { isObject } from "./parse/values.js";
@@ -21,7 +21,7 @@ const READERS = {
   "ag-ui": PARTS,
 };
 
-/** Return true for a message with which the wire begins. @param {any} data */
+/** Return true for the first message of the wire. @param {any} data */
 export function isSnapshot(data) {
   return isObject(data) && typeof data.n === "number" && "value" in data;
 }
@@ -55,7 +55,7 @@ export function valueFormatOf(data) {
 }
 
 /**
- * Return the error of a reader that got another format.
+ * Return the error for an event in a format that `reader` does not read.
  * @param {string} reader
  * @param {any} data
  */
@@ -74,12 +74,12 @@ export function serverError({ code, message, path, offset, line, column }) {
 }
 
 /**
- * Return the value of the wire, with what is complete in it.
+ * Return the receiver's value and progress.
  * @param {Receiver} receiver
  */
 export function receivedState(receiver) {
-  const now = receiver.copy();
+  const snapshot = receiver.copy();
   const isComplete = (/** @type {Path | string} */ path = []) =>
-    now.isComplete(toPointer(typeof path === "string" ? parsePath(path) : path));
+    snapshot.isComplete(toPointer(typeof path === "string" ? parsePath(path) : path));
   return { value: receiver.value, complete: receiver.ended, openPath: null, isComplete };
 }

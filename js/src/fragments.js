@@ -2,9 +2,9 @@
  * Fragments: addressed changes of a document, from text, over the wire, and back to a value.
  *
  * `Parser` turns text into fragments and `Rebuilder` turns them back into the value. A fragment travels as
- * `{"path": "root.a", "kind": "PartialString", "textValue": "x"}`. The public generator of such fragments
- * writes a dialect of its own, which `Rebuilder` recognises: kinds in camelCase, payloads as source text
- * with quotes and escapes, partial texts that are provisional, wrong paths below nested containers, and a
+ * `{"path": "root.a", "kind": "PartialString", "textValue": "x"}`. `Rebuilder` also reads the foreign
+ * dialect of `JsonFragmentToStructuredUpdateGenerator` (docs/origins.md): kinds in camelCase, payloads as source
+ * text with quotes and escapes, partial texts that are provisional, wrong paths below nested containers, and a
  * JsonComplete that may come early.
  */
 
@@ -22,15 +22,15 @@ import { formatPath, parsePath } from "./paths.js";
  *   | "JsonComplete"} Kind
  */
 /**
- * A fragment on the wire; the public generator writes the kind in camelCase.
+ * A fragment on the wire; in the foreign dialect its kind is in camelCase.
  * @typedef {{path: string, kind: Kind | Uncapitalize<Kind>, textValue?: string, value?: unknown}} WireFragment
  */
 
-// How much of what is not a fragment a message shows.
-const SHOWN = 80;
+// The most characters of an invalid fragment in an error message.
+const MAX_QUOTE = 80;
 // The kinds that a value begins with.
 const STARTS = ["StartObject", "StartArray", "StartString", "CompleteNumber", "CompleteBoolean", "CompleteNull"];
-// What can come in each state. A member may be without its value: a repair closed a text that was cut off there.
+// The kinds that may follow in each state. A member may lack its value if a repair closed a text that was cut there.
 /** @type {{[state: string]: string[]}} */
 const NEXT = {
   value: STARTS,
@@ -44,7 +44,7 @@ const NEXT = {
 const KINDS = Object.values(NEXT).flat();
 
 /**
- * One change: its kind, where it happened, and what it carries. Treat it as read-only.
+ * One change: its kind, its path and its content. Treat it as read-only.
  *
  * `text` is the decoded new text of a PartialString or the source text of a number, `value` the key or the
  * complete value, `offset` the character at which its token began.
@@ -93,7 +93,7 @@ function isDouble(text) {
 
 // ---- reading the wire form ----
 
-/** Return true for a fragment of the public generator, which writes `textValue` with every kind. @param {any} item */
+/** Return true for a fragment of the foreign dialect, which has `textValue` with every kind. @param {any} item */
 export function isForeign(item) {
   const { kind, textValue, value } = item instanceof Fragment ? {} : Object(item);
   if (typeof kind !== "string" || /^[a-z]/.test(kind)) return typeof kind === "string";
@@ -113,41 +113,41 @@ function readFragment(item, foreign) {
   if (typeof name === "string" && KINDS.includes(kind)) {
     try {
       const steps = foreign || Array.isArray(path) ? path : parsePath(path);
-      const read = foreign ? readForeign(kind, text ?? value) : withValue(kind, steps, text ?? undefined, value ?? undefined);
+      const read = foreign ? readForeign(kind, text ?? value) : toFragment(kind, steps, text ?? undefined, value ?? undefined);
       if (read !== null) return read;
     } catch {
       // The path or the source text is wrong.
     }
   }
-  const shown = isObject(item) ? Object.values(item).join(" ") : String(item);
-  throw new FragmentError(`not a valid fragment: ${shown.slice(0, SHOWN)}`);
+  const content = isObject(item) ? Object.values(item).join(" ") : String(item);
+  throw new FragmentError(`not a valid fragment: ${content.slice(0, MAX_QUOTE)}`);
 }
 
 /**
- * Read the public generator's payload: source text, in which control characters may be raw. Its paths do not count.
+ * Read a payload of the foreign dialect: source text, in which control characters may be raw. Ignore its paths.
  * @param {Kind} kind
  * @param {any} payload
  */
 function readForeign(kind, payload) {
   const isSource = typeof payload === "string" && /^(Key|Complete(String|Number|Boolean))$/.test(kind);
-  if (!isSource) return withValue(kind, [], kind === "PartialString" ? payload : undefined, payload);
-  const value = JSON.parse(payload.trim().replace(/\\[^]|[\x00-\x1f]/g, escaped));
-  return withValue(kind, [], kind === "CompleteNumber" ? payload : undefined, value);
+  if (!isSource) return toFragment(kind, [], kind === "PartialString" ? payload : undefined, payload);
+  const value = JSON.parse(payload.trim().replace(/\\[^]|[\x00-\x1f]/g, escapeControl));
+  return toFragment(kind, [], kind === "CompleteNumber" ? payload : undefined, value);
 }
 
 /** @param {string} sequence an escape, which stays, or a control character */
-function escaped(sequence) {
+function escapeControl(sequence) {
   return sequence[0] === "\\" ? sequence : JSON.stringify(sequence).slice(1, -1);
 }
 
 /**
- * Return a fragment with what its kind carries; null if it cannot carry this.
+ * Return a fragment; null if its kind cannot have this text or value.
  * @param {Kind} kind
  * @param {Path} path
  * @param {any} text
  * @param {any} value
  */
-function withValue(kind, path, text, value) {
+function toFragment(kind, path, text, value) {
   switch (kind) {
     case "PartialString":
       return typeof text === "string" ? new Fragment(kind, path, text) : null;
@@ -176,7 +176,7 @@ function isNumber(text, value) {
 
 // ---- text → fragments ----
 
-/** Notes a fragment for each event. */
+/** Records a fragment for each event. */
 export class FragmentSink {
   /** @type {Frame | null} */
   frame = null;
@@ -190,12 +190,12 @@ export class FragmentSink {
 
   /** @param {number} offset */
   startContainer(offset) {
-    this.#note(this.frame?.isObject ? "StartObject" : "StartArray", pathOf(this.frame?.parent), offset);
+    this.#record(this.frame?.isObject ? "StartObject" : "StartArray", pathOf(this.frame?.parent), offset);
   }
 
   /** @param {number} offset */
   endContainer(offset) {
-    this.#note(this.frame?.isObject ? "EndObject" : "EndArray", pathOf(this.frame?.parent), offset);
+    this.#record(this.frame?.isObject ? "EndObject" : "EndArray", pathOf(this.frame?.parent), offset);
   }
 
   /**
@@ -203,7 +203,7 @@ export class FragmentSink {
    * @param {number} offset
    */
   key(key, offset) {
-    this.#note("Key", pathOf(this.frame?.parent), offset, undefined, key);
+    this.#record("Key", pathOf(this.frame?.parent), offset, undefined, key);
   }
 
   /** @param {number} offset */
@@ -211,17 +211,17 @@ export class FragmentSink {
     this.#path = pathOf(this.frame);
     this.#offset = offset;
     this.#text = "";
-    this.#note("StartString", this.#path, offset);
+    this.#record("StartString", this.#path, offset);
   }
 
   /** @param {string} run */
   text(run) {
     this.#text += run;
-    this.#note("PartialString", this.#path, this.#offset, run);
+    this.#record("PartialString", this.#path, this.#offset, run);
   }
 
   endString() {
-    this.#note("CompleteString", this.#path, this.#offset, undefined, this.#text);
+    this.#record("CompleteString", this.#path, this.#offset, undefined, this.#text);
   }
 
   /**
@@ -231,12 +231,12 @@ export class FragmentSink {
    */
   scalar(value, text, offset) {
     const kind = text !== undefined ? "CompleteNumber" : value === null ? "CompleteNull" : "CompleteBoolean";
-    this.#note(kind, pathOf(this.frame), offset, text, value);
+    this.#record(kind, pathOf(this.frame), offset, text, value);
   }
 
   /** @param {number} offset */
   endDocument(offset) {
-    this.#note("JsonComplete", [], offset);
+    this.#record("JsonComplete", [], offset);
   }
 
   /** Return the fragments since the last call. */
@@ -253,16 +253,16 @@ export class FragmentSink {
    * @param {string} [text]
    * @param {any} [value]
    */
-  #note(kind, path, offset, text, value) {
+  #record(kind, path, offset, text, value) {
     this.#fragments.push(new Fragment(kind, path, text, value, offset));
   }
 }
 
 /**
- * Text → fragments, strict RFC 8259, any cutting.
+ * Text in any pieces → fragments, by strict RFC 8259.
  *
  * `feed` throws `InvalidJSON` at the first character that no continuation can make valid, `flush` throws
- * `Truncated` when the text stopped early. Either has the `fragments` found before it.
+ * `Truncated` when the text stopped early. Both errors have the `fragments` before them.
  */
 export class Parser {
   #sink = new FragmentSink();
@@ -274,23 +274,23 @@ export class Parser {
   }
 
   /**
-   * Return the fragments that this piece of text makes certain.
+   * Return the fragments that are certain after this piece of text.
    * @param {string | ArrayBuffer | ArrayBufferView} piece
    */
   feed(piece) {
-    return this.#taken(() => this.#machine.feed(piece));
+    return this.#run(() => this.#machine.feed(piece));
   }
 
   /**
-   * End the text: the last fragments, or `Truncated`. With `cut` the provider says that the answer stopped early.
+   * End the text: return the last fragments, or throw `Truncated`. With `cut` the provider says that the answer stopped early.
    * @param {Cut | null} [cut]
    */
   flush(cut = null) {
-    return this.#taken(() => this.#machine.flush(cut));
+    return this.#run(() => this.#machine.flush(cut));
   }
 
   /** @param {() => void} work */
-  #taken(work) {
+  #run(work) {
     try {
       work();
     } catch (error) {
@@ -310,7 +310,7 @@ export class Parser {
  */
 export class Rebuilder extends GrowingValue {
   #builder;
-  /** True if a key has come whose value has not begun. */
+  /** True after a key, until its value begins. */
   #hasKey = false;
   #isForeign = false;
 

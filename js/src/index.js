@@ -2,8 +2,8 @@
  * jsonrill: JSON that is still arriving, as values.
  *
  * `values`, `states`, `fields`, `text`, `select` and `fragments` read text; `content`, `parts` and `toolCalls` read a
- * provider's stream; `open` reads a jsonrill server. `send` and `receive` keep a remote copy of a growing value equal.
- * `Document`, `Parser`, `Rebuilder`, `Parts` and `ToolCalls` are what they are made of: `feed` and `flush`, no I/O.
+ * provider's stream; `open` reads a jsonrill server. `send` and `receive` keep a remote copy of a growing value in sync.
+ * `Document`, `Parser`, `Rebuilder`, `Parts` and `ToolCalls` are the low-level API: `feed` and `flush`, no I/O.
  */
 
 export { Document } from "./build/document.js";

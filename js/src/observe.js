@@ -67,7 +67,7 @@ function once(source) {
 export class Observed {
   #read;
   #fieldsOf;
-  #waits;
+  #waitsForBody;
   #empty;
   /** @type {any} */
   #state;
@@ -81,7 +81,7 @@ export class Observed {
   #next = {};
   /** @type {{item: any} | null} */
   #latest = null;
-  /** The state that the next one is made from, if it is not the last one. @type {any} */
+  /** The state that the next one extends, if it is not the last one. @type {any} */
   #base = null;
   /** @type {(() => void) | null} */
   #cancelFrame = null;
@@ -95,7 +95,7 @@ export class Observed {
   constructor(read, empty, fieldsOf, waits = false) {
     this.#read = read;
     this.#fieldsOf = fieldsOf;
-    this.#waits = waits;
+    this.#waitsForBody = waits;
     const { stop, restart, submit } = this;
     const isLoading = !waits;
     const status = waits ? "idle" : "streaming";
@@ -114,7 +114,7 @@ export class Observed {
     if (this.#controller === null) this.#begin();
     return () => {
       this.#views.delete(view);
-      if (this.#views.size === 0) setTimeout(() => this.#left(), 0);
+      if (this.#views.size === 0) setTimeout(() => this.#stopIfUnused(), 0);
     };
   };
 
@@ -143,7 +143,7 @@ export class Observed {
     return this.#next.status ?? (this.#base ?? this.#state).status;
   }
 
-  #left() {
+  #stopIfUnused() {
     if (this.#views.size !== 0 || this.#controller === null) return;
     this.stop();
     this.#cancelFrame?.();
@@ -160,7 +160,7 @@ export class Observed {
   }
 
   async #begin() {
-    if (this.#waits && this.#submitted === null) return;
+    if (this.#waitsForBody && this.#submitted === null) return;
     const controller = new AbortController();
     const { signal } = controller;
     this.#controller = controller;
@@ -188,8 +188,8 @@ export class Observed {
 
   #draw() {
     this.#cancelFrame = null;
-    const shown = this.#latest === null ? {} : this.#fieldsOf(this.#latest.item);
-    const state = { ...(this.#base ?? this.#state), ...shown, ...this.#next };
+    const fields = this.#latest === null ? {} : this.#fieldsOf(this.#latest.item);
+    const state = { ...(this.#base ?? this.#state), ...fields, ...this.#next };
     this.#state = { ...state, isLoading: state.status === "streaming" };
     this.#latest = this.#base = null;
     this.#next = {};

@@ -46,7 +46,7 @@ export function open(source, { live = false, every = live ? 0 : FRAME, ...option
   return drive(connect(source, options, true), stage, { signal: options.signal, every, show });
 }
 
-/** Events of any format → states of a value. */
+/** Turns events of any format into states of a value. */
 class OpenStage {
   /** @type {unknown} */
   error = null;

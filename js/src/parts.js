@@ -80,7 +80,7 @@ export class Parts {
   // The number of the current response, and the index of its first part.
   #turn = 0;
   #first = 0;
-  /** True if a part says why the answer was cut. */
+  /** True if a part explains why the answer was cut. */
   #isExplained = false;
   #ending = new Ending();
   /** The error of the provider. @type {string | null} */
@@ -237,9 +237,9 @@ export class Parts {
   #result(call) {
     const { result } = call;
     const error = !call.resultIsError ? null : typeof result === "string" ? result : JSON.stringify(result);
-    const shown = call.resultIsError ? undefined : result;
+    const value = call.resultIsError ? undefined : result;
     this.#count += 1;
-    return this.#part("result", this.#count - 1, { complete: true, call: call.snapshot(), result: shown, error });
+    return this.#part("result", this.#count - 1, { complete: true, call: call.snapshot(), result: value, error });
   }
 
   /**
@@ -259,7 +259,7 @@ export class Parts {
  * @param {Part} part
  * @param {object} fields
  */
-function changed(part, fields) {
+function withFields(part, fields) {
   return /** @type {Part} */ (/** @type {any} */ (new PartSnapshot({ ...part, ...fields })));
 }
 
@@ -276,10 +276,10 @@ export class PartList {
     const parts = this.#parts.slice();
     const { kind, index, call } = part;
     const isComplete = part.complete || (parts[index]?.complete ?? false);
-    parts[index] = isComplete === part.complete ? part : changed(part, { complete: isComplete });
+    parts[index] = isComplete === part.complete ? part : withFields(part, { complete: isComplete });
     if (kind === "result") {
       const at = parts.findIndex((other) => other?.kind === "call" && other.call.id === call.id);
-      if (at >= 0) parts[at] = changed(parts[at], { call });
+      if (at >= 0) parts[at] = withFields(parts[at], { call });
     }
     this.#parts = parts;
     return this.#parts;

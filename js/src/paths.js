@@ -25,7 +25,7 @@ export function formatPath(path) {
 }
 
 /**
- * Format a path for messages: of a long one only its beginning and its end.
+ * Format a path for messages. A long one is shortened to its beginning and its end.
  * @param {Path} path
  */
 export function shortPath(path) {
@@ -47,7 +47,7 @@ function stepText(step) {
 }
 
 /**
- * Parse what `formatPath` writes; TypeError if `text` is not a path.
+ * Parse a path that `formatPath` writes; throw TypeError for anything else.
  * @param {string} text
  * @returns {Path}
  */
@@ -90,7 +90,7 @@ export function fits(want, step) {
 }
 
 /**
- * Return what is at `path` in `value`; undefined if there is nothing.
+ * Return the value at `path` in `value`; undefined if there is none.
  * @param {any} value
  * @param {Path} path
  */
@@ -104,7 +104,7 @@ export function lookup(value, path) {
 }
 
 /**
- * Return true if `value` has something at `path`, and what is open is not inside it.
+ * Return true if there is a complete value at `path`. `openPath` is the path of the open value; null if there is none.
  * @param {any} value
  * @param {Path | string} path
  * @param {Path | null} openPath

@@ -45,7 +45,7 @@ import { Receiver } from "./receive.js";
  * @typedef {Reading & {readonly connection: ConnectionState, readonly submit: (body?: unknown) => void}} HookState
  */
 /**
- * `value` is what is known so far, once `complete` it is a `T`.
+ * `value` is the value so far; once `complete` it is a `T`.
  * @template T
  * @typedef {HookState & Progress & ({readonly complete: true, readonly value: T} | {readonly complete: false, readonly value: DeepPartial<T> | undefined})} ValueState
  */
@@ -64,7 +64,7 @@ import { Receiver } from "./receive.js";
  * @typedef {HookState & {readonly complete: boolean, readonly parts: readonly Part[], readonly text: string}} PartsState
  */
 
-const NOTHING = { openPath: null, isComplete: () => false };
+const NO_PROGRESS = { openPath: null, isComplete: () => false };
 
 /**
  * Receive the value of a `Sender` or of the format `deltas`.
@@ -74,7 +74,7 @@ const NOTHING = { openPath: null, isComplete: () => false };
  * @returns {ValueState<T>}
  */
 export function useValue(source, options = {}) {
-  return useRead(source, options, { value: options.initial, ...NOTHING }, receivedState, received);
+  return useRead(source, options, { value: options.initial, ...NO_PROGRESS }, receivedState, receiveStates);
 }
 
 /**
@@ -85,7 +85,7 @@ export function useValue(source, options = {}) {
  * @returns {StreamState<T>}
  */
 export function useStream(source, options = {}) {
-  const empty = { value: options.initial, entities: [], ...NOTHING };
+  const empty = { value: options.initial, entities: [], ...NO_PROGRESS };
   const read = (/** @type {any} */ input, /** @type {OpenOptions} */ how) => entitiesOf(open(input, how));
   return useRead(source, options, empty, (state) => state, read);
 }
@@ -160,9 +160,9 @@ function openSource(source, signal, body) {
   if (typeof source !== "object" || !("api" in source)) return source;
   const { api, headers, fetch = globalThis.fetch, credentials } = source;
   if (typeof api === "function") return api(body, signal);
-  const sent = new Headers(headers);
-  if (!sent.has("content-type")) sent.set("content-type", "application/json");
-  return fetch(api, { method: "POST", headers: sent, credentials, body: JSON.stringify(body), signal });
+  const allHeaders = new Headers(headers);
+  if (!allHeaders.has("content-type")) allHeaders.set("content-type", "application/json");
+  return fetch(api, { method: "POST", headers: allHeaders, credentials, body: JSON.stringify(body), signal });
 }
 
 /** @param {any} source */
@@ -171,11 +171,11 @@ function isAddress(source) {
 }
 
 /**
- * Yield the receiver, after each message that changed it. The source yields messages, or events that hold them.
+ * Yield the receiver after each message that changed it. The source yields messages, or events with messages.
  * @param {any} source
  * @param {ConnectOptions} options
  */
-async function* received(source, options) {
+async function* receiveStates(source, options) {
   const isIterable = typeof source !== "string" && (source?.[Symbol.asyncIterator] ?? source?.[Symbol.iterator]) !== undefined;
   let receiver = new Receiver();
   for await (const element of isIterable ? source : connect(source, options)) {

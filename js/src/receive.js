@@ -31,7 +31,7 @@ export class Receiver {
   n = 0;
   /** True if the stream is over. */
   ended = false;
-  /** The sender's error, if that is why. @type {WireError | null} */
+  /** The sender's error, if it ended the stream. @type {WireError | null} */
   error = null;
   /** As in a snapshot, like `last` and `done`. */
   ordered = false;
@@ -178,7 +178,7 @@ export function isError(error) {
  */
 export async function* receive(messages, options) {
   const receiver = new Receiver(options);
-  for await (const message of decoded(elementsOf(messages))) {
+  for await (const message of decodeMessages(elementsOf(messages))) {
     if (receiver.feed(message)) yield receiver.value;
     if (receiver.ended) break;
   }
@@ -201,7 +201,7 @@ export async function* elementsOf(source) {
   try {
     for (let part = await reader.read(); !part.done; part = await reader.read()) yield part.value;
   } finally {
-    await reader.cancel(); // which stops the response if the loop was left
+    await reader.cancel(); // also stops the response if the caller left the loop
   }
 }
 
@@ -209,7 +209,7 @@ export async function* elementsOf(source) {
  * Yield the messages of a source. In bytes each is one line, in an event stream after `data:`.
  * @param {AsyncIterable<any>} elements
  */
-async function* decoded(elements) {
+async function* decodeMessages(elements) {
   const decoder = new TextDecoder();
   let rest = "";
   for await (const element of elements) {
@@ -220,18 +220,18 @@ async function* decoded(elements) {
     const [end, ...lines] = decoder.decode(element, { stream: true }).split("\n");
     rest += end;
     for (const line of lines) {
-      yield* parsed(rest);
+      yield* parseLine(rest);
       rest = line;
     }
   }
-  yield* parsed(rest, true); // perhaps a part of a message
+  yield* parseLine(rest, true); // perhaps a part of a message
 }
 
 /**
  * @param {string} line
  * @param {boolean} [mayBeCut]
  */
-function* parsed(line, mayBeCut = false) {
+function* parseLine(line, mayBeCut = false) {
   const text = line.replace(/^data:/, "").trim();
   if (text === "" || text === "[DONE]" || /^(:|event:|id:|retry:)/.test(text)) return;
   try {

@@ -13,7 +13,7 @@ import { formatPath } from "./paths.js";
  * @typedef {{readonly value: T, readonly issues?: undefined} | {readonly issues: readonly Issue[]}} Result
  */
 /**
- * A schema that says what a complete value must be, and may convert it to `T`.
+ * A schema that validates a complete value, and may convert it to `T`.
  * @template [T=any]
  * @typedef {{readonly "~standard": {readonly version: 1, readonly vendor: string,
  *   readonly validate: (value: unknown) => Result<T> | Promise<Result<T>>,
@@ -21,7 +21,7 @@ import { formatPath } from "./paths.js";
  */
 
 /**
- * Throw a TypeError for what is not a schema.
+ * Throw a TypeError unless `schema` is undefined or a Standard Schema.
  * @param {any} schema
  */
 export function checkSchema(schema) {
@@ -36,7 +36,7 @@ export function checkSchema(schema) {
  * @param {unknown} value
  * @returns {Promise<T>}
  */
-export async function validated(schema, value) {
+export async function validate(schema, value) {
   const result = await schema["~standard"].validate(value);
   if (result.issues === undefined) return result.value;
   const { issues } = result;

@@ -1,4 +1,4 @@
-/** What is at some paths of a text, while it is read: `StringSink` gives the pieces of a string, `Selection` complete values. */
+/** Sinks for the values at a path: `StringSink` collects the pieces of a string, `Selection` complete values. */
 
 import { ValueBuilder } from "./build/builder.js";
 import { FieldNotFound, LimitExceeded } from "./errors.js";
@@ -33,7 +33,7 @@ function containerKind(frame) {
   return frame?.isObject ? "an object" : "an array";
 }
 
-/** The pieces of one string. Nothing else is kept. */
+/** Collects the pieces of one string, and nothing else. */
 export class StringSink {
   /** @type {Frame | null} */
   frame = null;
@@ -44,7 +44,7 @@ export class StringSink {
   /** @type {string[]} */
   #pieces = [];
   #isOpen = false;
-  // What is at the path instead of a string.
+  // The kind of the value at the path, if it is not a string.
   #other = "";
 
   /** @param {string} field */
@@ -54,7 +54,7 @@ export class StringSink {
   }
 
   startContainer() {
-    this.#found(containerKind(this.frame), this.frame?.parent ?? null);
+    this.#noteOther(containerKind(this.frame), this.frame?.parent ?? null);
   }
 
   endContainer() {}
@@ -77,7 +77,7 @@ export class StringSink {
 
   /** @param {unknown} value */
   scalar(value) {
-    this.#found(kindOf(value), this.frame);
+    this.#noteOther(kindOf(value), this.frame);
   }
 
   endDocument() {}
@@ -92,20 +92,20 @@ export class StringSink {
   /** Throw if the string was not found. */
   check() {
     if (this.isComplete) return;
-    const what = this.#other ? `is ${this.#other}, not a string` : "never came";
-    throw new FieldNotFound(`the field ${this.#field} ${what}`);
+    const problem = this.#other ? `is ${this.#other}, not a string` : "never came";
+    throw new FieldNotFound(`the field ${this.#field} ${problem}`);
   }
 
   /**
    * @param {string} kind
    * @param {Frame | null} frame
    */
-  #found(kind, frame) {
+  #noteOther(kind, frame) {
     if (isAt(frame, this.#pattern)) this.#other = kind;
   }
 }
 
-/** Complete values at a path. An array there means its elements, null means nothing. */
+/** Collects complete values at a path: of an array its elements, of null nothing. */
 export class Selection extends ValueBuilder {
   #field;
   #limit;
@@ -119,7 +119,7 @@ export class Selection extends ValueBuilder {
   #isBuilding = false;
   /** The offset of the value that is being built. */
   #start = 0;
-  // Whether a value was found, the first wildcard's container was found, and had members; its kind if it is another.
+  // Whether a value, the first wildcard's container and its members were found; the container's kind if it is wrong.
   #isFound = false;
   #isReached = false;
   #hasMembers = false;
@@ -140,7 +140,7 @@ export class Selection extends ValueBuilder {
 
   /** @param {number} offset */
   startContainer(offset) {
-    if (this.#begins(containerKind(this.frame), this.frame?.parent ?? null, offset)) super.startContainer();
+    if (this.#begin(containerKind(this.frame), this.frame?.parent ?? null, offset)) super.startContainer();
   }
 
   /** @param {number} offset */
@@ -152,7 +152,7 @@ export class Selection extends ValueBuilder {
 
   /** @param {number} offset */
   startString(offset) {
-    if (this.#begins("a string", this.frame, offset)) super.startString();
+    if (this.#begin("a string", this.frame, offset)) super.startString();
   }
 
   /** @param {string} run */
@@ -171,7 +171,7 @@ export class Selection extends ValueBuilder {
    * @param {number} offset
    */
   scalar(value, text, offset) {
-    if (!this.#begins(kindOf(value), this.frame, offset)) return;
+    if (!this.#begin(kindOf(value), this.frame, offset)) return;
     super.scalar(value);
     if (this.frame === this.base) this.#end(offset + (text?.length ?? 0));
   }
@@ -195,8 +195,8 @@ export class Selection extends ValueBuilder {
   /** Throw if nothing was found, unless a list in which it could be is empty. */
   check() {
     if (this.#isFound || (this.#isReached && !this.#hasMembers && !this.#other)) return;
-    const what = this.#other ? `is ${this.#other}` : "never came";
-    throw new FieldNotFound(`the field ${this.#field} ${what}`);
+    const problem = this.#other ? `is ${this.#other}` : "never came";
+    throw new FieldNotFound(`the field ${this.#field} ${problem}`);
   }
 
   /**
@@ -205,9 +205,9 @@ export class Selection extends ValueBuilder {
    * @param {Frame | null} frame
    * @param {number} offset
    */
-  #begins(kind, frame, offset) {
+  #begin(kind, frame, offset) {
     if (this.#isBuilding) return true;
-    if (this.#wildcard >= 0) this.#note(kind, frame);
+    if (this.#wildcard >= 0) this.#record(kind, frame);
     const isThere = isAt(frame, this.#pattern);
     this.#isFound ||= isThere;
     const isValue = isThere && (this.#isOfElements || (kind !== "an array" && kind !== "null"));
@@ -219,16 +219,16 @@ export class Selection extends ValueBuilder {
   }
 
   /**
-   * Note what the container of the first wildcard is, and whether it has members.
+   * Record the kind of the first wildcard's container, and whether it has members.
    * @param {string} kind
    * @param {Frame | null} frame
    */
-  #note(kind, frame) {
+  #record(kind, frame) {
     if (isAt(frame, this.#pattern, this.#wildcard + 1)) this.#hasMembers = true;
     if (!isAt(frame, this.#pattern, this.#wildcard)) return;
-    const wanted = this.#pattern[this.#wildcard] === ANY_INDEX ? "an array" : "an object";
-    if (kind === wanted || kind === "null") this.#isReached = true;
-    else this.#other = `${kind}, not ${wanted}`;
+    const expected = this.#pattern[this.#wildcard] === ANY_INDEX ? "an array" : "an object";
+    if (kind === expected || kind === "null") this.#isReached = true;
+    else this.#other = `${kind}, not ${expected}`;
   }
 
   /** @param {number} offset just behind the value */

@@ -17,7 +17,7 @@ import { elementsOf, isError, Receiver } from "./receive.js";
 // A splice that keeps fewer characters is longer than a `set` of the new string.
 const MIN_KEPT = 24;
 const LOW = /[\udc00-\udfff]/;
-// The fragments with which a value begins, and what it is then.
+// The fragments that begin a value, and the values that the first three begin with.
 const VALUE = /^(Start|Complete(Number|Boolean|Null))/;
 /** @type {{[kind: string]: any}} */
 const EMPTY = { StartObject: {}, StartArray: [], StartString: "" };
@@ -57,7 +57,7 @@ export class Sender {
   feed(state, done = []) {
     const { n, done: known } = this.#copy;
     const old = this.#state;
-    const value = plain(state, this.#copies);
+    const value = copyPlain(state, this.#copies);
     const changed = known.find((mark) => difference(valueAt(old, mark), valueAt(value, mark)).length > 0);
     if (changed !== undefined) throw new TypeError(`the state changes ${changed}, which is done`);
     const marks = done.filter((pointer) => !known.some((mark) => contains(mark, pointer)));
@@ -74,12 +74,12 @@ export class Sender {
    */
   end(error = null) {
     const isForeign = error instanceof Error && !(error instanceof JsonrillError);
-    const problem = error === null ? null : plain(isForeign ? new SourceFailed("the source failed") : error);
+    const problem = error === null ? null : copyPlain(isForeign ? new SourceFailed("the source failed") : error);
     if (problem !== null && !isError(problem)) throw new TypeError("an error has a code and a message");
     return /** @type {Message} */ (this.write([problem === null ? ["end"] : ["error", problem]]));
   }
 
-  /** The message for a receiver that joins now; null before the first state. @returns {Message | null} */
+  /** Return the message for a receiver that joins now; null before the first state. @returns {Message | null} */
   snapshot() {
     const { n, value = null, last, done, ordered, ended, error } = this.#copy;
     if (n === 0) return null;
@@ -118,25 +118,25 @@ export class Sender {
 }
 
 /**
- * Return a deep copy, as `JSON.stringify` would write it; but NaN, and what is too deep, is an error.
+ * Return a deep copy, as `JSON.stringify` would write it. NaN and too many levels are errors.
  * @param {any} value
  * @param {WeakMap<object, any>} [copies] copies of objects that do not change
  * @param {number} [levels]
  * @returns {any}
  */
-function plain(value, copies, levels = LIMITS.depth) {
+function copyPlain(value, copies, levels = LIMITS.depth) {
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
   if (typeof value === "number" && Number.isFinite(value)) return value;
-  if (typeof value?.toJSON === "function") return plain(value.toJSON(), copies, levels);
+  if (typeof value?.toJSON === "function") return copyPlain(value.toJSON(), copies, levels);
   if (typeof value !== "object") throw new TypeError(`${String(value)} is not a JSON value`);
   if (levels === 0) throw new TypeError(`the value has more than ${LIMITS.depth} levels, or contains itself`);
   let copy = copies?.get(value);
   if (copy !== undefined) return copy;
   if (Array.isArray(value)) {
-    copy = Array.from(value, (item) => plain(isMember(item) ? item : null, copies, levels - 1));
+    copy = Array.from(value, (item) => copyPlain(isMember(item) ? item : null, copies, levels - 1));
   } else {
     copy = {};
-    for (const key of Object.keys(value)) if (isMember(value[key])) put(copy, key, plain(value[key], copies, levels - 1));
+    for (const key of Object.keys(value)) if (isMember(value[key])) put(copy, key, copyPlain(value[key], copies, levels - 1));
   }
   copies?.set(value, copy);
   return copy;
@@ -284,9 +284,9 @@ function operationsOf(fragments) {
 }
 
 /**
- * The messages that keep a remote copy of a growing value equal. The source is JSON text in pieces; with `states`
- * it yields the states of a value. Bad text ends in an error message. So does a source that fails, and its error is
- * thrown after it.
+ * Yield the messages that keep a remote copy of a growing value in sync. The source is JSON text in pieces; with `states`
+ * it yields the states of a value. Invalid text ends the messages with an error. So does a source that fails; its error is
+ * then thrown, too.
  * @param {any} source
  * @param {import("./parse/machine.js").ParserOptions & SenderOptions & {states?: boolean}} [options]
  * @returns {AsyncGenerator<Message, void, undefined>}

@@ -7,13 +7,13 @@
 import { LIMITS } from "./constants.js";
 import { ValueBuilder } from "./build/builder.js";
 import { Document } from "./build/document.js";
-import { described, drive, FRAME, isPiece } from "./driver.js";
-import { FieldNotFound, InvalidJSON, JsonrillError, Truncated, UnknownSource, quoted } from "./errors.js";
+import { describe, drive, FRAME, isPiece } from "./driver.js";
+import { FieldNotFound, InvalidJSON, JsonrillError, Truncated, UnknownSource, quote } from "./errors.js";
 import { FragmentSink } from "./fragments.js";
 import { Machine } from "./parse/machine.js";
 import { isObject } from "./parse/values.js";
 import { isComplete } from "./paths.js";
-import { checkSchema, validated } from "./schema.js";
+import { checkSchema, validate } from "./schema.js";
 import { Selection, StringSink } from "./selection.js";
 
 /** @import { DeepPartial } from "./build/builder.js" */
@@ -27,7 +27,7 @@ import { Selection, StringSink } from "./selection.js";
  * @typedef {ParserOptions & {signal?: AbortSignal}} TextOptions
  */
 /**
- * `schema`: what the complete value must be. `every`: the milliseconds between two values, 16 by default; 0 yields
+ * `schema` validates the complete value. `every`: the milliseconds between two values, 16 by default; 0 yields
  * after each piece. `live`: yield the growing object itself, without copies, after each piece.
  * @template T
  * @typedef {TextOptions & {schema?: StandardSchema<T>, every?: number, live?: boolean}} ValuesOptions
@@ -45,7 +45,7 @@ import { Selection, StringSink } from "./selection.js";
  */
 
 // How many characters of the text a message quotes.
-const QUOTED = 60;
+const MAX_QUOTE = 60;
 
 /** Reads text with a machine. */
 class TextStage {
@@ -56,7 +56,7 @@ class TextStage {
   #sink;
 
   /**
-   * `take` returns what is new, `end` what comes after that if there is no error.
+   * `take` returns the new items, `end` the last ones if there was no error.
    * @param {{feed(piece: any): void, flush(cut: Cut | null): void}} machine
    * @param {{take: () => any[], end?: () => any[] | Promise<any[]>, builder?: ValueBuilder}} sink
    */
@@ -67,12 +67,12 @@ class TextStage {
 
   /** @param {string} media */
   begin(media) {
-    if (/^text\/event-stream\b/i.test(media)) throw notText("is an event stream");
+    if (/^text\/event-stream\b/i.test(media)) throw notTextError("is an event stream");
   }
 
   /** @param {any} piece */
   feed(piece) {
-    if (!isPiece(piece)) throw notText(`yields ${described(piece)}`);
+    if (!isPiece(piece)) throw notTextError(`yields ${describe(piece)}`);
     return this.#read(() => this.#machine.feed(piece), piece);
   }
 
@@ -83,7 +83,7 @@ class TextStage {
   }
 
   /**
-   * Return what is new, also if there is an error in this piece.
+   * Return the new items, also if this piece has an error.
    * @param {() => void} work
    * @param {any} piece
    */
@@ -100,20 +100,20 @@ class TextStage {
   }
 }
 
-/** @param {string} fact */
-function notText(fact) {
-  return new UnknownSource(`the source ${fact}, not text: read it with values(content(stream)) or open(url)`);
+/** @param {string} reason */
+function notTextError(reason) {
+  return new UnknownSource(`the source ${reason}, not text: read it with values(content(stream)) or open(url)`);
 }
 
 /**
  * Explain an error at the first character of a text that is not JSON at all.
  * @param {unknown} error
- * @param {string} piece of the text, with its first character
+ * @param {string} piece the one with the text's first character
  */
 export function explain(error, piece) {
   if (!(error instanceof InvalidJSON) || error.expected !== "a value" || error.path?.length) return;
   const text = piece.trim();
-  const shown = quoted(text.slice(0, QUOTED).replace(/\s+/g, " "));
+  const shown = quote(text.slice(0, MAX_QUOTE).replace(/\s+/g, " "));
   if (/^<(!doctype|html|\?xml)\b/i.test(text)) error.message = `this is an HTML page, not JSON: ${shown}`;
   else if (text.startsWith("```")) error.message = `the JSON is in a code fence: ${shown}`;
   else if (/^[\p{L}#*>_]/u.test(text)) error.message = `the answer is text, not JSON: ${shown}`;
@@ -121,29 +121,29 @@ export function explain(error, piece) {
 }
 
 /**
- * A growing value, or what a schema made of the complete one.
+ * A growing value, or the schema's output for the complete one.
  * @typedef {{readonly value: any, readonly live: any, readonly isDone: boolean, readonly openPath: Path | null}} Growing
  */
 
 /**
- * Yield what `show` returns for the growing value. `withEnd`: also when the only news is that it is complete.
+ * Yield the result of `show` after each change. `withEnd`: also if a piece only completes the value.
  * @param {Source} source
  * @param {(growing: Growing) => any} show
  * @param {ValuesOptions<any>} options
  * @param {boolean} [withEnd]
  */
-function grown(source, show, { schema, live = false, every = live ? 0 : FRAME, signal, ...parsing }, withEnd = false) {
+function growingValues(source, show, { schema, live = false, every = live ? 0 : FRAME, signal, ...parsing }, withEnd = false) {
   checkSchema(schema);
   const builder = new ValueBuilder();
-  let seen = 0;
+  let lastVersion = 0;
   const take = () => {
-    const now = builder.version + Number(withEnd && builder.isDone);
-    if (now === seen) return [];
-    seen = now;
+    const version = builder.version + Number(withEnd && builder.isDone);
+    if (version === lastVersion) return [];
+    lastVersion = version;
     return [builder];
   };
   const end = async () => {
-    const value = schema && (await validated(schema, builder.value));
+    const value = schema && (await validate(schema, builder.value));
     return schema ? [{ value, live: value, isDone: true, openPath: null }] : [];
   };
   const stage = new TextStage(new Machine(builder, parsing), { take, end, builder });
@@ -159,11 +159,11 @@ function grown(source, show, { schema, live = false, every = live ? 0 : FRAME, s
  * @returns {AsyncGenerator<DeepPartial<T>, void, undefined>}
  */
 export function values(source, options = {}) {
-  return grown(source, (growing) => (options.live ? growing.live : growing.value), options);
+  return growingValues(source, (growing) => (options.live ? growing.live : growing.value), options);
 }
 
 /**
- * Yield the values with what is complete in each.
+ * Yield each value with its progress.
  * @template [T=unknown]
  * @param {Source} source
  * @param {ValuesOptions<T>} [options]
@@ -176,7 +176,7 @@ export function states(source, options = {}) {
     const complete = growing.isDone && (schema === undefined || !(growing instanceof ValueBuilder));
     return { value, complete, ...progress(value, growing.openPath) };
   };
-  return grown(source, show, options, true);
+  return growingValues(source, show, options, true);
 }
 
 /**
@@ -194,29 +194,29 @@ export function progress(value, openPath) {
  * @typedef {unknown extends T ? [string, unknown] : {[K in keyof T & string]-?: [K, Exclude<T[K], undefined>]}[keyof T & string]} Field
  */
 
-/** The growing value, which notes the fields that became complete. */
+/** Builds the growing value, and records each field when it is complete. */
 class FieldBuilder extends ValueBuilder {
   /** @type {[string, any][]} */
   completed = [];
 
   endContainer() {
     super.endContainer();
-    this.#note(this.frame?.parent);
+    this.#record(this.frame?.parent);
   }
 
   endString() {
     super.endString();
-    this.#note(this.frame);
+    this.#record(this.frame);
   }
 
   /** @param {any} value */
   scalar(value) {
     super.scalar(value);
-    this.#note(this.frame);
+    this.#record(this.frame);
   }
 
   /** @param {import("./parse/machine.js").Frame | null | undefined} frame */
-  #note(frame) {
+  #record(frame) {
     if (frame?.depth !== 1 || !frame.isObject) return;
     this.completed.push([String(frame.key), frame.container[frame.key]]);
   }
@@ -236,7 +236,7 @@ export function fields(source, { schema, signal, ...parsing } = {}) {
   const take = () => builder.completed.splice(0);
   const end = () => {
     if (!isObject(builder.live)) throw new FieldNotFound("the value has no fields: it is not an object");
-    return schema ? validated(schema, builder.value).then(() => []) : [];
+    return schema ? validate(schema, builder.value).then(() => []) : [];
   };
   return drive(source, new TextStage(new Machine(builder, parsing), { take, end, builder }), { signal });
 }
@@ -267,7 +267,7 @@ export function text(source, field, { readAll = false, signal, ...parsing } = {}
 }
 
 /**
- * Yield each value at a path when it is complete; nothing else is kept. `"results"` and `"results[*]"` mean the
+ * Yield each value at a path when it is complete; other values are not kept. `"results"` and `"results[*]"` mean the
  * elements of that array. `limits.text` counts for each value, and a schema validates each.
  * @template [T=unknown]
  * @param {Source} source
@@ -279,7 +279,7 @@ export function select(source, field, { schema, signal, limits, ...parsing } = {
   checkSchema(schema);
   const selection = new Selection(field, limits?.text ?? LIMITS.text);
   const machine = new Machine(selection, { ...parsing, limits: { ...limits, text: Infinity } });
-  const sized = {
+  const limited = {
     feed(/** @type {any} */ piece) {
       machine.feed(piece);
       selection.checkSize(machine.offset);
@@ -291,21 +291,21 @@ export function select(source, field, { schema, signal, limits, ...parsing } = {
     selection.check();
     return [];
   };
-  const stage = new TextStage(sized, { take, end });
-  const selected = drive(source, stage, { signal });
-  return schema ? validatedEach(selected, schema) : selected;
+  const stage = new TextStage(limited, { take, end });
+  const items = drive(source, stage, { signal });
+  return schema ? validateEach(items, schema) : items;
 }
 
 /**
  * @param {AsyncGenerator<any, void, undefined>} items
  * @param {StandardSchema<any>} schema
  */
-async function* validatedEach(items, schema) {
-  for await (const item of items) yield await validated(schema, item);
+async function* validateEach(items, schema) {
+  for await (const item of items) yield await validate(schema, item);
 }
 
 /**
- * Yield the fragments of a text, each as soon as it is known.
+ * Yield each fragment of a text as soon as it is certain.
  * @param {Source} source
  * @param {TextOptions} [options]
  * @returns {AsyncGenerator<Fragment, void, undefined>}

@@ -2,9 +2,9 @@
  * A value that grows: events in, `live` and `value` out.
  *
  * `live` is one object that is changed in place. `value` is safe to keep: reading it copies the open
- * containers, all else is shared. When a container completes and has not changed since it was copied, the
+ * containers, the rest is shared. When a container completes and has not changed since it was copied, the
  * copy takes its place, so that a subtree that did not change stays the same object (`===`) in every value.
- * A value that is not read costs nothing but itself.
+ * A value that is not read is not copied.
  */
 
 import { isComplete } from "../paths.js";
@@ -24,7 +24,7 @@ import { copyOf, put } from "../parse/values.js";
  *   : T} DeepPartial
  */
 
-/** The growing value: a sink of the machine, and what a Rebuilder writes to. */
+/** Builds the growing value, as the sink of a Machine or from the fragments of a Rebuilder. */
 export class ValueBuilder {
   /** The innermost open container, set by the emitter of events. @type {Frame | null} */
   frame = null;
@@ -41,11 +41,11 @@ export class ValueBuilder {
   // The copy that `value` returned, and its version.
   /** @type {any} */
   #copy;
-  #copied = -1;
+  #copyVersion = -1;
 
-  /** The current value, which never changes: copies of the open containers, the rest is shared. */
+  /** The current value, which never changes: open containers are copied, the rest is shared. */
   get value() {
-    if (this.#copied === this.version) return this.#copy;
+    if (this.#copyVersion === this.version) return this.#copy;
     if (this.frame === this.base) return this.live;
     let inner;
     for (let frame = this.frame; frame !== null && frame !== this.base; frame = frame.parent) {
@@ -53,7 +53,7 @@ export class ValueBuilder {
       if (inner !== undefined) put(copy, frame.key, inner);
       inner = frame.copy = copy;
     }
-    this.#copied = this.version;
+    this.#copyVersion = this.version;
     this.#copy = inner;
     return inner;
   }
@@ -78,7 +78,7 @@ export class ValueBuilder {
   /** @param {number} [_offset] */
   endContainer(_offset) {
     const frame = /** @type {Frame} */ (this.frame);
-    if (this.#copied === this.version && frame.parent !== this.base) this.#place(frame.parent, frame.copy);
+    if (this.#copyVersion === this.version && frame.parent !== this.base) this.#place(frame.parent, frame.copy);
   }
 
   /**
@@ -135,7 +135,7 @@ export class ValueBuilder {
 }
 
 /**
- * What `Document` and `Rebuilder` show of their growing value.
+ * The growing value of a `Document` or `Rebuilder`, for reading.
  * @template [T=unknown]
  */
 export class GrowingValue {
@@ -147,7 +147,7 @@ export class GrowingValue {
   }
 
   /**
-   * What is known, without a copy: one object that changes with the next `feed`. Do not keep it.
+   * The current value, without a copy: one object that changes with the next `feed`. Do not keep it.
    * @returns {DeepPartial<T> | undefined} undefined: no value yet
    */
   get live() {
@@ -155,8 +155,8 @@ export class GrowingValue {
   }
 
   /**
-   * What is known, safe to keep: what does not change is the same object in the next value. Reading it
-   * costs a copy of the open containers.
+   * The current value, safe to keep. Unchanged parts are the same objects in the next value. Reading it
+   * copies the open containers.
    * @returns {DeepPartial<T> | undefined} undefined: no value yet
    */
   get value() {
@@ -179,7 +179,7 @@ export class GrowingValue {
   }
 
   /**
-   * The path of the value that still grows; null before the first and after the last.
+   * The path of the value that still grows; null if no value is open.
    * @returns {Path | null}
    */
   get openPath() {

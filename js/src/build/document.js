@@ -1,4 +1,4 @@
-/** Text → a value that grows: the machine with a `ValueBuilder` as its sink. */
+/** Text → a growing value: the machine with a `ValueBuilder` as its sink. */
 
 import { Machine } from "../parse/machine.js";
 import { GrowingValue, ValueBuilder } from "./builder.js";
@@ -8,8 +8,8 @@ import { GrowingValue, ValueBuilder } from "./builder.js";
 /**
  * The value of a text that arrives in pieces.
  *
- * Strings are there from their opening quote and only grow; numbers and literals are complete or absent.
- * What was good before an error stays in `value`.
+ * Strings appear at their opening quote and only grow; numbers and literals are complete or absent.
+ * After an error, `value` keeps the valid part.
  * @template [T=unknown]
  * @extends {GrowingValue<T>}
  */
@@ -24,7 +24,7 @@ export class Document extends GrowingValue {
   }
 
   /**
-   * Read one piece of text; true if the value changed.
+   * Read one piece of text; return true if the value changed.
    * @param {string | ArrayBuffer | ArrayBufferView} piece
    */
   feed(piece) {
@@ -34,7 +34,7 @@ export class Document extends GrowingValue {
   }
 
   /**
-   * End the text; true if the value changed. Throws `Truncated` if it stopped early. With `cut` the provider
+   * End the text; return true if the value changed. Throws `Truncated` if it stopped early. With `cut` the provider
    * says that the answer stopped early.
    * @param {Cut | null} [cut]
    */

@@ -22,7 +22,7 @@
  */
 
 import { LIMITS } from "../constants.js";
-import { InvalidJSON, LimitExceeded, StreamClosed, Truncated, quoted } from "../errors.js";
+import { InvalidJSON, LimitExceeded, StreamClosed, Truncated, quote } from "../errors.js";
 import { shortPath } from "../paths.js";
 import { decode, wholeLength } from "./utf8.js";
 
@@ -155,7 +155,7 @@ export class Machine {
   constructor(sink, { prefix = "", limits = {}, ...others } = {}) {
     for (const name of Object.keys(others)) throw new TypeError(`there is no option "${name}"`);
     for (const [name, limit] of Object.entries(limits)) {
-      if (!(name in LIMITS && limit >= 0)) throw new TypeError(`there is no limit "${name}" of ${limit}`);
+      if (!(name in LIMITS && limit >= 0)) throw new TypeError(`invalid limit "${name}": ${limit}`);
     }
     this.#sink = sink;
     this.#limits = { ...LIMITS, ...limits };
@@ -176,7 +176,7 @@ export class Machine {
     const room = this.#limits.text - this.#units;
     if (data.length > room) {
       this.#run(this.#held + data.slice(0, room));
-      throw this.#over("text", this.offset);
+      throw this.#limitError("text", this.offset);
     }
     this.#units += data.length;
     this.#run(this.#held === "" ? data : this.#held + data);
@@ -301,7 +301,7 @@ export class Machine {
    */
   #open(pos, isObject) {
     const frame = new Frame(this.#frame, isObject);
-    if (frame.depth > this.#limits.depth) throw this.#over("depth", this.#offset + pos);
+    if (frame.depth > this.#limits.depth) throw this.#limitError("depth", this.#offset + pos);
     this.#frame = this.#sink.frame = frame;
     this.#state = isObject ? FIRST_KEY : FIRST_ELEMENT;
     this.#sink.startContainer(this.#offset + pos);
@@ -343,7 +343,7 @@ export class Machine {
     let at = pos + 1;
     while (at < text.length && text[at] === word[at - pos]) at += 1;
     this.#held = text.slice(pos, at); // also what is pending after the error
-    return at < text.length ? this.#unexpected(text, at, quoted(word)) : at;
+    return at < text.length ? this.#unexpected(text, at, quote(word)) : at;
   }
 
   // ---- numbers ----
@@ -364,7 +364,7 @@ export class Machine {
     this.#endsInDigit = /\d$/.test(run);
     const stop = pos + this.#text.length - before;
     const room = this.#limits.number - before;
-    if (stop - pos > room) throw this.#over("number", this.#offset + pos + room);
+    if (stop - pos > room) throw this.#limitError("number", this.#offset + pos + room);
     if (stop === text.length) return stop;
     if (!",]} \t\n\r".includes(text[stop]) || !NUMBER.test(this.#text)) return this.#unexpected(text, stop);
     this.#endNumber(stop);
@@ -443,10 +443,10 @@ export class Machine {
     const { string: limit } = this.#limits;
     const room = limit - this.#length;
     this.#length += run.length;
-    const shown = run.length > room ? run.slice(0, room) : run;
-    if (this.#state === KEY) this.#text += shown;
-    else if (shown !== "") this.#sink.text(shown);
-    if (run.length > room) throw this.#over("string", this.#token + 1 + limit);
+    const part = run.length > room ? run.slice(0, room) : run;
+    if (this.#state === KEY) this.#text += part;
+    else if (part !== "") this.#sink.text(part);
+    if (run.length > room) throw this.#limitError("string", this.#token + 1 + limit);
   }
 
   /** @param {number} pos of the closing quote */
@@ -458,7 +458,7 @@ export class Machine {
     }
     const frame = /** @type {Frame} */ (this.#frame);
     frame.size += 1;
-    if (frame.size > this.#limits.keys) throw this.#over("keys", this.#offset + pos);
+    if (frame.size > this.#limits.keys) throw this.#limitError("keys", this.#offset + pos);
     frame.key = this.#text;
     this.#state = COLON;
     this.#sink.key(this.#text, this.#token);
@@ -476,7 +476,7 @@ export class Machine {
    */
   #unexpected(text, pos, expected = this.#expected()) {
     const char = String.fromCodePoint(/** @type {number} */ (text.codePointAt(pos)));
-    throw this.#error(InvalidJSON, `expected ${expected} but got ${quoted(char)}`, this.#offset + pos, { expected });
+    throw this.#error(InvalidJSON, `expected ${expected} but got ${quote(char)}`, this.#offset + pos, { expected });
   }
 
   #expected() {
@@ -484,7 +484,7 @@ export class Machine {
     if (isWhole && this.#frame === null) return EXPECTED[END];
     if (isWhole || this.#state === AFTER) return `',' or '${this.#frame?.isObject ? "}" : "]"}'`;
     const literal = this.#state <= FIRST_ELEMENT ? LITERALS[this.#held[0]] : undefined;
-    return literal === undefined ? EXPECTED[this.#state] : quoted(literal[0]);
+    return literal === undefined ? EXPECTED[this.#state] : quote(literal[0]);
   }
 
   #invalidBytes() {
@@ -506,7 +506,7 @@ export class Machine {
    * @param {keyof Limits} limit
    * @param {number} offset
    */
-  #over(limit, offset) {
+  #limitError(limit, offset) {
     return this.#error(LimitExceeded, `more than ${this.#limits[limit]} (${limit})`, offset, { limit });
   }
 

@@ -6,8 +6,8 @@ import { isComplete } from "./statements.js";
 /** @import { Cut } from "../parse/machine.js" */
 /** @import { CallDelta, Finish, Reason, Statement, TextStatement } from "./statements.js" */
 
-// How much of a refusal is quoted.
-const QUOTED = 500;
+// The most characters of a refusal to quote.
+const MAX_QUOTE = 500;
 
 /** Keeps track of how the choices of an answer ended. */
 export class Ending {
@@ -73,7 +73,7 @@ export class Ending {
     if (statement.kind === "call") {
       if (statement.name && !statement.hosted) this.#calling.add(choice);
     } else if (statement.refusal) {
-      this.#refusing.set(choice, ((this.#refusing.get(choice) ?? "") + statement.text).slice(0, QUOTED));
+      this.#refusing.set(choice, ((this.#refusing.get(choice) ?? "") + statement.text).slice(0, MAX_QUOTE));
     }
   }
 

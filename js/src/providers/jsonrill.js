@@ -3,8 +3,8 @@
  * `tools_aggregate` (the final state of a message). The fields of calls are in snake_case; camelCase
  * is read, too.
  *
- * The public system that they come from sends them in an envelope, with their fields in `payload`, and
- * a later version sends `tool_call_update`, one call at a time, and `tool_call_result`.
+ * The system that defined them sends an envelope, with the fields in `payload`. A later version of it
+ * sends `tool_call_update`, one call at a time, and `tool_call_result`.
  */
 
 import { isObject } from "../parse/values.js";
@@ -35,7 +35,7 @@ const UPDATES = ["tools_call_update", "tool_call_update"];
 const RESULTS = ["tool_result", "tool_call_result"];
 const KINDS = [...UPDATES, ...RESULTS, "tools_aggregate"];
 const ENDED = ["complete", "error", "truncated"];
-// The timestamp in a message's id, which the public server changes with each chunk.
+// The timestamp in a message's id in an envelope, which changes with each chunk.
 const TIME = /-[0-9A-F]{15}(?=-)/g;
 
 /** @param {Fields} event */

@@ -14,7 +14,7 @@ import { asId, asIndex, asObject, asText, failed, finished, first, items, textOf
 /** @import { Fields } from "./fields.js" */
 /** @import { CallDelta, Statement } from "./statements.js" */
 
-// The most response ids that are remembered.
+// The most response ids to remember.
 const MAX_IDS = 1000;
 
 /** @param {Fields} event */
@@ -72,10 +72,10 @@ function continues(event) {
   return Boolean(first(choice, "finish_reason", "finishReason")) && keys.every((key) => key === "role");
 }
 
-/** @param {Fields} call */
+/** Return true if a chunk with this call is not the first of its response. @param {Fields} call */
 function isLater(call) {
-  const hasName = call.id || asObject(call, "function").name;
-  return !hasName || Boolean(asIndex(call, "index"));
+  const startsCall = call.id || asObject(call, "function").name;
+  return !startsCall || Boolean(asIndex(call, "index"));
 }
 
 /**
@@ -89,11 +89,11 @@ function translate(event, message) {
     const choice = asIndex(item, "index") ?? 0;
     // A server that does not stream answers with the message at once.
     const delta = asObject(item, "delta" in item ? "delta" : "message");
-    const shown = [...textOf("text", asText(item, "text"), choice), ...deltaStatements(delta, message, choice)];
+    const contents = [...textOf("text", asText(item, "text"), choice), ...deltaStatements(delta, message, choice)];
     const reason = asId(item, "finish_reason", "finishReason"); // some servers write "null"
-    if (reason === null || error) return shown; // with an error comes a `finish_reason` that says less
+    if (reason === null || error) return contents; // with an error comes a `finish_reason` that says less
     const native = first(item, "native_finish_reason", "nativeFinishReason");
-    return [...shown, finished(reason, { message, choice }, native)];
+    return [...contents, finished(reason, { message, choice }, native)];
   });
   return [...statements, ...usage(event, "usage"), ...(error ? [failed(error)] : [])];
 }
@@ -111,8 +111,8 @@ function deltaStatements(delta, message, choice) {
   const refusal = asText(delta, "refusal");
   if (refusal !== null) statements.push({ kind: "text", text: refusal, choice, refusal: true });
   const calls = items(delta, "tool_calls", "toolCalls");
-  const old = first(delta, "function_call", "functionCall");
-  if (isObject(old)) calls.push({ function: old, index: 0 });
+  const legacyCall = first(delta, "function_call", "functionCall");
+  if (isObject(legacyCall)) calls.push({ function: legacyCall, index: 0 });
   return [...statements, ...calls.map((call) => callDelta(call, message, choice))];
 }
 
@@ -150,13 +150,13 @@ function thoughtsOf(value, choice) {
 function callDelta(call, message, choice) {
   /** @type {CallDelta} */
   const delta = { kind: "call", id: asId(call, "id"), index: asIndex(call, "index"), message, choice };
-  const { function: called, custom } = call;
-  if (isObject(called)) {
-    const { arguments: args = null } = called;
+  const { function: body, custom } = call;
+  if (isObject(body)) {
+    const { arguments: args = null } = body;
     const isValue = typeof args === "object" && args !== null;
     const unread = args !== null && typeof args !== "string" && !isValue;
-    const text = asText(called, "arguments");
-    return { ...delta, name: asText(called, "name"), text, value: isValue ? args : undefined, unread };
+    const text = asText(body, "arguments");
+    return { ...delta, name: asText(body, "name"), text, value: isValue ? args : undefined, unread };
   }
   if (!isObject(custom)) return delta;
   return { ...delta, name: asText(custom, "name"), text: asText(custom, "input"), free: true };

@@ -2,7 +2,7 @@
  * OpenAI Responses: items with an id of their own, deltas that name the item.
  *
  * Reads function calls, MCP calls (which have the item's id and bring their result) and custom tools (free text).
- * Complete texts and arguments are repeated at the end: a text counts only if it was not streamed, arguments are
+ * Later events repeat the complete texts and arguments. Texts are used only if they were not streamed; arguments are
  * compared with the streamed ones. Some clients write field names in camelCase.
  */
 
@@ -24,7 +24,7 @@ const ARGUMENTS = new Map([...CALLS].map(([kind, field]) => [`response.${kind}_$
 const BEGINS = ["response.created", "response.queued", "response.in_progress"];
 const FINISHES = ["response.completed", "response.incomplete", "response.failed"];
 
-/** With an `event_id` it is of the Realtime API. @param {Fields} event */
+/** An event with an `event_id` is from the Realtime API. @param {Fields} event */
 export function accepts(event) {
   return typeof event.type === "string" && event.type.startsWith("response.") && !("event_id" in event);
 }

@@ -30,7 +30,7 @@ export function translation() {
   /** The number that the sender gave the current turn. @type {number | null} */
   let sentTurn = null;
   /** The parts of the current turn, by index. @type {Map<number, {kind: string, id: string | null, hasEnded: boolean}>} */
-  const seen = new Map();
+  const turnParts = new Map();
 
   /**
    * @param {string} kind
@@ -42,7 +42,7 @@ export function translation() {
     const before = sentTurn;
     sentTurn = asIndex(event, "turn") ?? 0;
     if (before !== null && before !== sentTurn) return true;
-    const known = seen.get(index);
+    const known = turnParts.get(index);
     if (known === undefined) return false;
     // An update of a call that has ended has no new arguments, unless the call is in error.
     const hasMore = event.delta && asObject(event, "call").status !== "error";
@@ -61,11 +61,11 @@ export function translation() {
     const statements = [];
     if (beginsTurn(kind, index, id, event)) {
       turn += 1;
-      seen.clear();
+      turnParts.clear();
       statements.push({ kind: "begin", message: `turn-${turn}` });
     }
     const isCut = CUTS.includes(reason);
-    seen.set(index, { kind, id, hasEnded: kind === "call" ? end !== null : ends || isCut });
+    turnParts.set(index, { kind, id, hasEnded: kind === "call" ? end !== null : ends || isCut });
     if (kind === "call") {
       // The alias finds the call of this part even if its id changes.
       const which = { id, index, name: asText(call, "name"), message: `turn-${turn}`, alias: `part-${index}` };

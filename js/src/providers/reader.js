@@ -31,7 +31,7 @@ import * as vercel from "./vercel.js";
  * @typedef {"auto" | ProviderName | Translate} Provider
  */
 
-// They are tried in this order: those with the most certain signs come first.
+// In the order in which they are tried: the ones with the most certain signs come first.
 /** @type {{[name in ProviderName]: Module}} */
 const PROVIDERS = {
   openai_chat: openaiChat,
@@ -49,7 +49,7 @@ const NAMES = /** @type {ProviderName[]} */ (Object.keys(PROVIDERS));
  * Events → statements.
  *
  * With `auto` an event is read by the previous event's provider if that accepts it, else by the first one that does.
- * An event that none accepts (an `error`) is also read by the previous event's provider. If it is the first event,
+ * An event that no provider accepts (an `error`) is also read by the previous event's provider. If it is the first event,
  * only an error is read.
  */
 export class Reader {
@@ -112,7 +112,7 @@ export class Reader {
 }
 
 /**
- * The statements of an event before the provider is known.
+ * Return the statements of an event before the provider is known.
  * @param {Fields} event
  * @returns {Statement[]}
  */

@@ -1,9 +1,9 @@
 /**
- * Statements: what a provider's event says, in records that are the same for all providers.
+ * Statements: the content of a provider's events, in records that are the same for all providers.
  *
  * A provider's module turns one decoded event into statements; everything else reads statements.
  * `identity.js` decides which call a statement is about, from `message`, `choice`, `id`, `alias`,
- * `index` and `name`. A field that is null or left out says nothing.
+ * `index` and `name`. A field that is null or left out is unknown.
  */
 
 /**
@@ -71,12 +71,12 @@ export function ofChoice(statements, choice) {
   });
 }
 
-/** Return true if an answer that ended so has all of its text. @param {Reason | null | undefined} reason */
+/** Return true if an answer with this reason is complete. @param {Reason | null | undefined} reason */
 export function isComplete(reason) {
   return reason === "complete" || reason === "calls";
 }
 
-/** Return true if the model had not finished. @param {Finish} finish */
+/** Return true if the answer was cut. @param {Finish} finish */
 export function isCut({ reason }) {
   return reason != null && !isComplete(reason);
 }

@@ -14,7 +14,7 @@ import { asId, asText, errorText, failed, finished, first, textOf, usage } from 
 const EVENTS =
   /^(?:start|start-step|finish-step|finish|abort|tool-call|tool-result|tool-error)$|^(?:text|reasoning|tool-input|tool-output)-/;
 
-/** With a path it is of assistant-ui's stream, which has the same names. @param {Fields} event */
+/** An event with a path is from assistant-ui's stream, which has the same types. @param {Fields} event */
 export function accepts({ type, path }) {
   return typeof type === "string" && !Array.isArray(path) && EVENTS.test(type);
 }

@@ -1,9 +1,9 @@
 /**
  * One tool call, and its lifecycle: streaming → complete | error | truncated.
  *
- * A call takes what statements bring (`take`). It ends because its provider says so (`end`), because its
- * response ends (`finish`), or because the stream stops (`abandon`). Which statements are about it is
- * decided in `identity.js`. Nothing here throws on data: what is wrong is in `error`.
+ * A call takes the content of statements (`take`). It ends because its provider says so (`end`), because its
+ * response ends (`finish`), or because the stream stops (`abandon`). `identity.js` decides which statements
+ * are about it. Nothing here throws on data: problems are set as `error`.
  *
  * Its arguments come as JSON text, which is parsed once; as free text, which is the value itself; as values at paths,
  * which become text at the end; or as the fragments of another jsonrill, with their text.
@@ -23,11 +23,11 @@ import { assign } from "./paths.js";
 /** @import { CallDelta, End } from "../providers/statements.js" */
 /** @typedef {"streaming" | "complete" | "error" | "truncated"} Status */
 /**
- * What is wrong with a call; offset, line and column are positions in `raw`, `path` is text.
+ * An error of a call; offset, line and column are positions in `raw`, `path` is text.
  * @typedef {{code: string, message: string, offset?: number, line?: number, column?: number,
  *   path?: string, limit?: string, [field: string]: any}} Problem
  */
-/** New argument text; "" if something else is new, null if nothing is. @typedef {string | null} News */
+/** New argument text; "" if something else is new, null if nothing is new. @typedef {string | null} News */
 /**
  * The fields of every snapshot of a call. `raw` is the argument text as received. `encoding` "text": the arguments are
  * free text, not JSON. `hosted`: the provider runs the tool itself. `answered`: there is a `result`, which may be
@@ -40,7 +40,7 @@ import { assign } from "./paths.js";
  *   readonly openPath: Path | null, readonly isComplete: (path?: Path | string) => boolean}} AnyCall
  */
 /**
- * An immutable snapshot of a call. `args` are the arguments as far as they are known.
+ * An immutable snapshot of a call. `args` are the arguments so far.
  * @template {string} [N=string]
  * @template [A=any]
  * @typedef {AnyCall<N> & ({readonly status: "complete", readonly args: A, readonly error: null}
@@ -92,12 +92,12 @@ export class Call {
   #reader = null;
   /** The arguments once they have ended. @type {{value: any, openPath: Path | null} | null} */
   #final = null;
-  // Whether the text is not JSON, the arguments were empty, an event had unknown content.
+  // Whether the text is not JSON, the arguments were empty, or an event had unknown content.
   #isBroken = false;
   #isVoid = false;
   #isUnread = false;
-  // Another jsonrill has read the call already; it may leave out the name.
-  #isReceived = false;
+  // True if another jsonrill sends the call; it may leave out the name.
+  #isFromJsonrill = false;
   /** @type {any} */
   #preset = undefined;
   /** The arguments built from values at paths so far. @type {any} */
@@ -116,7 +116,7 @@ export class Call {
     this.#options = options;
   }
 
-  /** The arguments as far as they are known, safe to keep. */
+  /** The arguments so far, safe to keep. */
   get args() {
     if (this.#final !== null) return this.#final.value;
     if (this.encoding === "text") return this.raw;
@@ -182,21 +182,21 @@ export class Call {
       }
       return "";
     }
-    const written = this.#written(delta.value);
-    return written ? this.#append(written) : null;
+    const json = this.#writeValue(delta.value);
+    return json ? this.#append(json) : null;
   }
 
   /**
-   * End the arguments, as the provider says; it may repeat them, or state them only now.
+   * End the arguments because the provider says so. It may repeat them, or send them only now.
    * @param {End} end
    * @returns {News}
    */
   end({ text = null, value, incomplete = false, sure = false, error = null }) {
-    const news = this.#state(text, value);
+    const news = this.#reconcile(text, value);
     if (error !== null) this.#fail(problem("PROVIDER_ERROR", error));
     // The name may come with a later event: the end of the response decides.
     if (this.name === null && this.status === "streaming" && !incomplete && !sure) return news;
-    return joined(news, this.#close({ incomplete, isVoid: !sure }));
+    return joinNews(news, this.#close({ incomplete, isVoid: !sure }));
   }
 
   /**
@@ -207,13 +207,13 @@ export class Call {
   finish({ incomplete = false, error = null }) {
     // Values at paths are complete only if the call itself has ended.
     const isCut = incomplete || this.#assigned !== undefined;
-    const news = isCut ? null : this.#state(null, undefined);
-    return joined(news, this.#close({ incomplete: isCut, error }));
+    const news = isCut ? null : this.#reconcile(null, undefined);
+    return joinNews(news, this.#close({ incomplete: isCut, error }));
   }
 
-  /** End the call with an error: `most` calls are open already. @param {number} most */
-  refuse(most) {
-    this.#fail({ code: "LIMIT_EXCEEDED", message: `more than ${most} calls have not ended (calls)`, limit: "calls" });
+  /** End the call with an error: `limit` calls are open already. @param {number} limit */
+  refuse(limit) {
+    this.#fail({ code: "LIMIT_EXCEEDED", message: `more than ${limit} calls have not ended (calls)`, limit: "calls" });
     this.#freeze(undefined, null);
   }
 
@@ -252,7 +252,7 @@ export class Call {
   // ---- text, and values that are written as text ----
 
   /**
-   * Add argument text; null if it is not taken.
+   * Add argument text; return null if it is ignored.
    * @param {string} text
    * @returns {News}
    */
@@ -290,8 +290,8 @@ export class Call {
     if (error !== null) this.#fail(error);
   }
 
-  /** Return the JSON text of arguments that come as a value; null if there is none that is new. @param {any} value */
-  #written(value) {
+  /** Return the JSON text of arguments that come as a value; null if there is no new one. @param {any} value */
+  #writeValue(value) {
     if (value === undefined) return null;
     if (this.raw === "" || this.isPlaceholder) return JSON.stringify(value);
     this.#compare(null, value);
@@ -306,23 +306,23 @@ export class Call {
    * @returns {News}
    */
   #receive({ text = null, fragments = null, status, error }) {
-    this.#isReceived = true;
+    this.#isFromJsonrill = true;
     if (status === "error") {
       const isKnown = Object.keys(error ?? {}).length > 0;
       this.#fail(isKnown ? /** @type {Problem} */ (error) : problem("PROVIDER_ERROR", "the sender gave no reason"));
     }
-    const isNew = this.#received(text ?? "", fragments);
+    const isNew = this.#receiveText(text ?? "", fragments);
     if (this.status === "streaming" && status === "complete") this.#close({});
     else if (this.status === "streaming" && status === "truncated") this.#truncate();
     return isNew ? (text ?? "") : null;
   }
 
   /**
-   * Take text and fragments (null: none were sent); true if anything is new.
+   * Add text and fragments (null: none were sent); return true if anything is new.
    * @param {string} text
    * @param {unknown[] | null} fragments
    */
-  #received(text, fragments) {
+  #receiveText(text, fragments) {
     if (this.encoding === "text" || this.#reader instanceof Document) return text !== "" && this.#append(text) !== null;
     if (this.raw.length > LIMITS.text || (text === "" && fragments === null)) return false;
     if (this.isPlaceholder) {
@@ -335,17 +335,17 @@ export class Call {
       return true;
     }
     this.raw += text;
-    const fits = fragments !== null && this.#applied(text, fragments);
+    const fits = fragments !== null && this.#apply(text, fragments);
     if (!fits && this.raw !== "") this.#parseAgain();
     return fits || text !== "";
   }
 
   /**
-   * Apply fragments; false if they do not fit, or lose escapes, as the public generator's do.
+   * Apply fragments; return false if they do not fit, or are of the foreign dialect, which loses escapes.
    * @param {string} text
    * @param {unknown[]} fragments
    */
-  #applied(text, fragments) {
+  #apply(text, fragments) {
     if (fragments.length === 0) return true;
     if (this.#reader === null && text !== "" && fragments.some(isForeign)) return false;
     this.#reader ??= new Rebuilder();
@@ -364,15 +364,15 @@ export class Call {
     this.#parse(this.raw);
   }
 
-  // ---- the full arguments, stated by the provider ----
+  // ---- the full arguments, as the provider repeats them ----
 
   /**
-   * Compare the stated arguments with the streamed ones; use them if none were streamed.
+   * Compare the full arguments with the streamed ones; use them if none were streamed.
    * @param {string | null} text
    * @param {any} value
    * @returns {News}
    */
-  #state(text, value) {
+  #reconcile(text, value) {
     if (this.raw !== "" && !this.isPlaceholder) {
       this.#compare(text, value);
       return null;
@@ -381,7 +381,7 @@ export class Call {
       const isPreset = value === undefined;
       const stated = isPreset ? (this.#assigned ?? this.#preset) : value;
       const isText = typeof stated === "string" && (isPreset || this.encoding === "text");
-      text = isText ? stated : this.#written(stated);
+      text = isText ? stated : this.#writeValue(stated);
       this.#assigned = undefined;
     }
     return text ? this.#append(text) : null;
@@ -392,7 +392,7 @@ export class Call {
    * @param {any} value
    */
   #compare(text, value) {
-    if (this.status !== "streaming" || this.#fits(text, value)) return;
+    if (this.status !== "streaming" || this.#agrees(text, value)) return;
     this.#fail(problem("ARGUMENTS_DIFFER", "the arguments stated at the end are not those that were streamed"));
   }
 
@@ -400,12 +400,12 @@ export class Call {
    * @param {string | null} text
    * @param {any} value
    */
-  #fits(text, value) {
+  #agrees(text, value) {
     if (this.encoding === "text") return (text ?? value ?? this.raw) === this.raw;
-    if (text === null) return value === undefined || (this.completeArgs && extend(value, this.args));
+    if (text === null) return value === undefined || (this.completeArgs && isExtension(value, this.args));
     if (text === this.raw) return true;
     const { value: stated, error } = readText(text);
-    return error === null && this.completeArgs && extend(stated, this.args) && extend(this.args, stated);
+    return error === null && this.completeArgs && isExtension(stated, this.args) && isExtension(this.args, stated);
   }
 
   // ---- the end ----
@@ -450,7 +450,7 @@ export class Call {
 
   /** @param {any} value */
   #complete(value) {
-    if (this.name === null && !this.#isReceived) this.#fail(problem("NO_NAME", "the call ended without a name"));
+    if (this.name === null && !this.#isFromJsonrill) this.#fail(problem("NO_NAME", "the call ended without a name"));
     else this.status = "complete";
     this.#freeze(value, this.status === "complete" ? null : this.openPath);
   }
@@ -531,7 +531,7 @@ function readText(text) {
  * @param {News} more
  * @returns {News}
  */
-export function joined(news, more) {
+export function joinNews(news, more) {
   return more || (news ?? more);
 }
 
@@ -560,17 +560,17 @@ function problemOf(work) {
 }
 
 /**
- * Return true for the same value. A validator may have added fields that the model left out.
+ * Return true if `stated` has everything in `streamed`. A validator may have added fields.
  * @param {any} stated
  * @param {any} streamed
  * @returns {boolean}
  */
-function extend(stated, streamed) {
+function isExtension(stated, streamed) {
   if (Array.isArray(streamed)) {
     const isSameSize = Array.isArray(stated) && stated.length === streamed.length;
-    return isSameSize && streamed.every((item, at) => extend(stated[at], item));
+    return isSameSize && streamed.every((item, at) => isExtension(stated[at], item));
   }
   if (!isObject(streamed)) return stated === streamed;
   if (!isObject(stated)) return false;
-  return Object.keys(streamed).every((key) => Object.hasOwn(stated, key) && extend(stated[key], streamed[key]));
+  return Object.keys(streamed).every((key) => Object.hasOwn(stated, key) && isExtension(stated[key], streamed[key]));
 }

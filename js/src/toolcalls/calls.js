@@ -7,7 +7,7 @@
 
 import { isCut } from "../providers/statements.js";
 import { Reader } from "../providers/reader.js";
-import { Call, joined } from "./call.js";
+import { Call, joinNews } from "./call.js";
 import { Identity } from "./identity.js";
 
 /** @import { Limits } from "../parse/machine.js" */
@@ -24,9 +24,9 @@ import { Identity } from "./identity.js";
  * @typedef {{keep?: number, limits?: Limits}} CallOptions
  */
 
-// How many calls the responses that have not ended may have.
+// The most calls in responses that have not ended.
 const MAX_CALLS = 10_000;
-// How many results are kept that came before their calls.
+// The most results to keep that came before their calls.
 const MAX_EARLY = 256;
 
 /** Statements → calls whose arguments grow, however the calls are interleaved. */
@@ -37,17 +37,17 @@ export class Calls {
   #calls = new Set();
   // The calls whose responses have ended.
   /** @type {Set<Call>} */
-  #done = new Set();
+  #endedCalls = new Set();
   /** @type {CallUpdate[]} */
   #updates = [];
   // The results that came before their calls, by id.
   /** @type {Map<string, Result>} */
-  #early = new Map();
+  #earlyResults = new Map();
   // True if a response ended with the last statements.
   #hasEnded = false;
   // The number of the last event, and of the last one with token counts.
   #event = 0;
-  #counted = 0;
+  #usageEvent = 0;
 
   /** @param {CallOptions} [options] */
   constructor({ keep = 256, limits } = {}) {
@@ -99,7 +99,7 @@ export class Calls {
   forget(messageId) {
     for (const call of this.#identity.forget(messageId)) {
       this.#calls.delete(call);
-      this.#done.delete(call);
+      this.#endedCalls.delete(call);
     }
   }
 
@@ -115,7 +115,7 @@ export class Calls {
       case "call":
         return this.#call(statement);
       case "usage":
-        this.#counted = this.#event;
+        this.#usageEvent = this.#event;
         return;
       case "begin": {
         const message = statement.message ?? null;
@@ -138,7 +138,7 @@ export class Calls {
   /** @param {CallDelta} delta */
   #call(delta) {
     if (isEmpty(delta)) return;
-    const isFull = this.#calls.size - this.#done.size >= MAX_CALLS;
+    const isFull = this.#calls.size - this.#endedCalls.size >= MAX_CALLS;
     // Without id and name it continues a call that was refused.
     if (isFull && !delta.id && !delta.name) delta.opens = false;
     const call = this.#identity.find(delta);
@@ -155,7 +155,7 @@ export class Calls {
     let news = null;
     if (call.open) {
       news = call.take(delta);
-      if (delta.end) news = joined(news, call.end(delta.end));
+      if (delta.end) news = joinNews(news, call.end(delta.end));
     }
     if (isNew || isNamed || news !== null || call.status !== status) this.#update(call, news);
     if (isNew) this.#takeEarly(call);
@@ -183,7 +183,7 @@ export class Calls {
   }
 
   /**
-   * Name the call; true if its name changes. Before the arguments a name may come in pieces, or again and longer.
+   * Set the name of a call; return true if it changed. Before the arguments, a name may come in pieces or be repeated.
    * @param {Call} call
    * @param {CallDelta} delta
    */
@@ -206,7 +206,7 @@ export class Calls {
     for (const call of scope.calls) {
       if (call.open) this.#close(call, finish);
       call.ended = true;
-      this.#done.add(call);
+      this.#endedCalls.add(call);
     }
     this.#hasEnded = true;
   }
@@ -219,7 +219,7 @@ export class Calls {
     const { status } = call;
     let news = null;
     // Some servers end a response only with its token counts.
-    if (finish === null) call.abandon(this.#counted > call.event);
+    if (finish === null) call.abandon(this.#usageEvent > call.event);
     else news = call.finish({ incomplete: isCut(finish), error: finish.malformed ? finish.detail : null });
     if (call.status !== status || news) this.#update(call, news);
   }
@@ -229,9 +229,9 @@ export class Calls {
     const { id } = answer;
     const call = this.#identity.latest(id);
     if (call === null) {
-      // It comes before its call.
-      if (id !== null) this.#early.set(id, answer);
-      if (this.#early.size > MAX_EARLY) this.#early.delete([...this.#early.keys()][0]);
+      // The result came before its call.
+      if (id !== null) this.#earlyResults.set(id, answer);
+      if (this.#earlyResults.size > MAX_EARLY) this.#earlyResults.delete([...this.#earlyResults.keys()][0]);
       return;
     }
     // The tool was called, so its arguments are complete.
@@ -241,9 +241,9 @@ export class Calls {
 
   /** Give a call the result that came before it. Its arguments may still grow. @param {Call} call */
   #takeEarly(call) {
-    for (const [id, answer] of this.#early) {
+    for (const [id, answer] of this.#earlyResults) {
       if (this.#identity.latest(id) !== call) continue;
-      this.#early.delete(id);
+      this.#earlyResults.delete(id);
       this.#answer(call, answer);
     }
   }
@@ -261,12 +261,12 @@ export class Calls {
 
   /** Replace the calls of a message by their final state. @param {Aggregate} statement */
   #aggregate({ message, calls }) {
-    const stated = new Set();
+    const finalCalls = new Set();
     for (const delta of calls) {
       const call = this.#identity.find(delta);
       if (call === null) continue;
       this.#calls.add(call);
-      stated.add(call);
+      finalCalls.add(call);
       const { status } = call;
       const isNamed = this.#name(call, delta);
       call.replace(delta);
@@ -274,14 +274,14 @@ export class Calls {
       this.#takeEarly(call);
     }
     for (const scope of this.#identity.endScopes(message, 0)) {
-      for (const call of [...scope.calls]) if (!stated.has(call)) this.#drop(call);
+      for (const call of [...scope.calls]) if (!finalCalls.has(call)) this.#drop(call);
       this.#end(scope, null);
     }
   }
 
   #evict() {
-    for (const call of this.#done) {
-      if (this.#done.size <= this.#keep) break;
+    for (const call of this.#endedCalls) {
+      if (this.#endedCalls.size <= this.#keep) break;
       this.#drop(call);
     }
   }
@@ -290,7 +290,7 @@ export class Calls {
   #drop(call) {
     this.#identity.drop(call);
     this.#calls.delete(call);
-    this.#done.delete(call);
+    this.#endedCalls.delete(call);
   }
 }
 
@@ -332,7 +332,7 @@ export class ToolCalls {
   }
 
   /**
-   * Read one event, decoded or as JSON text; the calls that it changed. What is not understood is ignored.
+   * Read one event, decoded or as JSON text. Return the calls that it changed. Unknown events are ignored.
    * @param {unknown} event
    */
   feed(event) {
@@ -344,16 +344,16 @@ export class ToolCalls {
    * @param {Statement[]} statements
    */
   read(statements) {
-    return changed(this.#calls.read(statements));
+    return snapshotsOf(this.#calls.read(statements));
   }
 
   /**
-   * End the stream: what has not ended is truncated. Another stream may follow; if several are read at once,
+   * End the stream: open calls are truncated. Another stream may follow; if several are read at once,
    * name the messages of this one.
    * @param {...string} messageIds
    */
   flush(...messageIds) {
-    return changed(this.#calls.end(messageIds));
+    return snapshotsOf(this.#calls.end(messageIds));
   }
 
   /**
@@ -369,6 +369,6 @@ export class ToolCalls {
  * @param {CallUpdate[]} updates
  * @returns {ToolCall[]}
  */
-function changed(updates) {
+function snapshotsOf(updates) {
   return [...new Set(updates.map(({ call }) => call))].map((call) => call.snapshot());
 }

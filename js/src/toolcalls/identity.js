@@ -131,7 +131,7 @@ export class Identity {
     if (call === null) {
       if (delta.opens === false) return null;
       if (id === null && index === null) {
-        // Nothing is open and this only continues something: a straggler, not a call.
+        // Nothing is open, and this delta can only continue a call: ignore it.
         if (alias === null && name === null && scope?.calls.size) return null;
         id = alias; // without any other id, it is the final one
       }
@@ -157,14 +157,14 @@ export class Identity {
    * @returns {Scope<C>[]}
    */
   endScopes(message, choice, exceptFor = null) {
-    let ending = [...this.#scopes.values()].filter((scope) => scope.messageId !== exceptFor);
+    let scopes = [...this.#scopes.values()].filter((scope) => scope.messageId !== exceptFor);
     if (message !== null || choice !== null) {
       const scope = this.#scopes.get(keyOf(message || this.#response || "", choice ?? 0));
-      ending = scope === undefined ? [] : [scope];
+      scopes = scope === undefined ? [] : [scope];
     }
-    ending = ending.filter((scope) => !scope.ended);
-    for (const scope of ending) scope.ended = true;
-    return ending;
+    scopes = scopes.filter((scope) => !scope.ended);
+    for (const scope of scopes) scope.ended = true;
+    return scopes;
   }
 
   /**
@@ -311,16 +311,16 @@ export class Identity {
  */
 function choose(scope, delta) {
   const { id = null, index = null, name = null, alias = null, received } = delta;
-  let found = alias === null ? undefined : scope.find(index, alias);
+  let match = alias === null ? undefined : scope.find(index, alias);
   if (id !== null) {
     const owner = scope.find(index, id);
     if (owner !== undefined) return sharesId(owner, scope, delta) ? null : owner;
-    const isHere = index === null || index === found?.index;
-    if (found !== undefined && (found.id === alias || isHere)) return found;
-    if (found === undefined && index !== null) found = scope.indices.get(index);
-    return found !== undefined && takesId(found, scope, delta) ? found : null;
+    const isHere = index === null || index === match?.index;
+    if (match !== undefined && (match.id === alias || isHere)) return match;
+    if (match === undefined && index !== null) match = scope.indices.get(index);
+    return match !== undefined && takesId(match, scope, delta) ? match : null;
   }
-  if (found !== undefined || (alias !== null && index === null)) return found ?? null;
+  if (match !== undefined || (alias !== null && index === null)) return match ?? null;
   if (index !== null) {
     const call = scope.indices.get(index) ?? null;
     const { displacing } = scope;

@@ -27,7 +27,7 @@ export function assign(value, { path, value: part }) {
     const inner = previous === undefined ? (typeof step === "number" ? [] : {}) : previous;
     const isObject = typeof inner === "object" && inner !== null && !Array.isArray(inner);
     const fits = typeof step === "number" ? Array.isArray(inner) && step <= inner.length : isObject;
-    if (!fits) throw new InvalidJSON(`${path} does not follow what has come`);
+    if (!fits) throw new InvalidJSON(`${path} does not follow the values before it`);
     put(parent, key, copyOf(inner));
     parent = parent[key];
     key = step;
