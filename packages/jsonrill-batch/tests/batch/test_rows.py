@@ -84,6 +84,12 @@ def test_a_bad_line_is_a_row_with_its_error(line: Any, code: str) -> None:
     assert (row["status"], row["error"]["code"]) == ("invalid", code)
 
 
+def test_the_error_of_a_failed_request_is_quoted() -> None:
+    failed = {"custom_id": 1, "response": None, "error": {"message": "expired"}}
+    assert one(failed)["error"]["message"] == "the request failed: expired"
+    assert one({**failed, "error": None})["error"]["message"] == "the request has no answer"
+
+
 def test_an_unexpected_exception_is_a_row_with_its_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jsonrill_batch.reader.find_stream", {}.__getitem__)
     assert one({"text": TEXT})["error"]["code"] == "READER_FAILED"
