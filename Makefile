@@ -25,7 +25,7 @@ PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1|/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-15s %s\n", $$1, $$2 }'
 
-demo: .venv/.stamp-venv  ## show the three jobs in a terminal
+demo: .venv/.stamp-venv  ## show what jsonrill does, in a terminal
 	@$(MAKE) --no-print-directory -j2 .venv/.stamp-command .venv/.stamp-command-needs
 	@$(BIN)/jsonrill demo
 

@@ -125,7 +125,7 @@ UnknownSource: none of 2 elements is an event of a known provider; the first is 
 values(5)
 TypeError: a source must be text, a provider's stream or its events, an open file, a pipe or an HTTP response, or an iterable of these, not int
 values(coroutine())
-TypeError: this coroutine has not been awaited: pass `await` and the call, as a source
+TypeError: this coroutine was not awaited: pass `await call(...)`, not `call(...)`
 values(Completion(choices=[{"message": {"content": "{}"}}]))
 TypeError: this Completion is a complete answer, not a stream: ask for it with stream=True, or pass its text
 values('{"city": 5}', Trip)

@@ -163,11 +163,11 @@ def test_the_senders_objects_are_not_kept() -> None:
     assert rebuilder.value == {"a": [1, "x"]}
 
 
-# ---- the public generator's dialect, for any document ----
+# ---- the foreign generator's dialect, for any document ----
 
 
 class PublicGenerator:
-    """Imitate the public generator of fragments (see `fragment.py`), including its bugs.
+    """Imitate the foreign generator (see `fragment.py`), including its bugs.
 
     * Paths contain raw keys.
     * In a nested object, all keys but the first have the path of its parent's container.

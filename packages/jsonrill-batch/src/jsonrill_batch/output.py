@@ -124,7 +124,7 @@ class Output:
 
     def counts(self, partition: Partition) -> Counter[str] | None:
         """Return the counts of a partition if it is done and its file has not changed."""
-        mark, rows = self._mark(partition), self._rows(partition)
+        mark, rows = self._mark_file(partition), self._rows_file(partition)
         if not (mark.exists() and rows.exists()):
             return None
         content = json.loads(mark.read_text("utf8"))
@@ -135,24 +135,24 @@ class Output:
         """Write the rows of a partition, and return their counts."""
         started = perf_counter()
         counts: Counter[str] = Counter()
-        rows = _rows(partition, read or Reader(self.job).read)
+        rows = _read_rows(partition, read or Reader(self.job).read)
         write = _write_parquet if self.format == "parquet" else _write_jsonl
-        with _temporary(self._rows(partition)) as file:
+        with _temporary(self._rows_file(partition)) as file:
             write(file, _count(rows, counts))
         counts["milliseconds"] = round((perf_counter() - started) * 1000)
         mark = {"version": [*partition.version, partition.end], "counts": counts}
-        with _temporary(self._mark(partition)) as file:
+        with _temporary(self._mark_file(partition)) as file:
             file.write_text(json.dumps(mark), "utf8")
         return counts
 
-    def _rows(self, partition: Partition) -> Path:
+    def _rows_file(self, partition: Partition) -> Path:
         return self.folder / f"{partition.name}.{self.format}"
 
-    def _mark(self, partition: Partition) -> Path:
+    def _mark_file(self, partition: Partition) -> Path:
         return self.folder / ".done" / f"{partition.name}.json"
 
 
-def _rows(partition: Partition, read: ReadLine) -> Iterator[Row]:
+def _read_rows(partition: Partition, read: ReadLine) -> Iterator[Row]:
     """Yield the rows of a partition, up to the point where its file is damaged."""
     offset = partition.start
     try:

@@ -58,9 +58,7 @@ def _is_worker(process: psutil.Process) -> bool:
 
 
 @pytest.mark.parametrize("where", ["local", "cluster"])
-def test_rows_are_those_of_a_plain_loop_though_workers_are_killed(
-    tmp_path: Path, where: str
-) -> None:
+def test_rows_equal_a_plain_loop_when_workers_are_killed(tmp_path: Path, where: str) -> None:
     files = [logs.write_log(tmp_path / f"{seed}.jsonl", 50_000, seed) for seed in range(3)]
     out, job = tmp_path / "out", Job("values", logs.SCHEMA)
     with LocalCluster(

@@ -1,6 +1,6 @@
 """A simulated model, so that every example runs without a key.
 
-`serve --demo` answers the requests of providers' clients: with tool calls, JSON for a schema or a
+`serve --demo` answers the requests of providers' clients: with tool calls, JSON for a schema, or a
 sentence, as the request demands. Equal requests get equal answers.
 """
 
@@ -95,8 +95,8 @@ def _compose(body: dict[str, Any]) -> FakeAnswer:
     messages = [{"role": "user", "content": history}] if isinstance(history, str) else history
     prompt, results = _conversation(messages)
     # Names are words that begin with a capital inside a sentence.
-    found = re.findall(r"(?<=[\w,;:] )[A-ZÀ-Þ][\w'’-]+(?: [A-ZÀ-Þ][\w'’-]+)*", prompt)
-    names = [*dict.fromkeys(name for name in found if not name.isupper())]
+    words = re.findall(r"(?<=[\w,;:] )[A-ZÀ-Þ][\w'’-]+(?: [A-ZÀ-Þ][\w'’-]+)*", prompt)
+    names = [*dict.fromkeys(name for name in words if not name.isupper())]
     is_thinking = body.get("thinking") or (body.get("reasoning") or {}).get("summary")
     reasoning = "A short answer will do, the same each time." if is_thinking else ""
     if calls := [] if results else _calls(body, prompt.lower(), names):
@@ -111,8 +111,8 @@ def _compose(body: dict[str, Any]) -> FakeAnswer:
     elif results:
         text = f"The tools say: {'; '.join(results)}."
     else:
-        quoted = f"You said: {prompt.strip()[:200]}. " if prompt.strip() else ""
-        text = f"{quoted}I am a simulated model. Give me a schema or tools, and I write JSON."
+        quote = f"You said: {prompt.strip()[:200]}. " if prompt.strip() else ""
+        text = f"{quote}I am a simulated model. Give me a schema or tools, and I will write JSON."
     return FakeAnswer(text, reasoning, pace=PACE)
 
 
@@ -122,13 +122,13 @@ def _conversation(messages: Any) -> tuple[str, list[str]]:
     for message in messages:
         content = message.get("content")
         blocks = content if isinstance(content, list) else []
-        found = [
+        texts = [
             _text(part.get("content") or part.get("output"))
             for part in (message, *blocks)
             if {"tool_call_id", "tool_use_id", "output"} & part.keys()
         ]
-        results += found
-        if message.get("role") == "user" and not found:
+        results += texts
+        if message.get("role") == "user" and not texts:
             prompt, results = _text(content), []
     return prompt, results
 
@@ -149,9 +149,9 @@ def _calls(body: dict[str, Any], prompt: str, names: list[str]) -> list[Call]:
         choice = choice.get("type")
     if choice == "none":
         return []
-    mentioned = [spec for spec in specs if _is_mentioned(spec["name"], prompt)]
+    mentions = [spec for spec in specs if _is_mentioned(spec["name"], prompt)]
     calls: list[Call] = []
-    for spec in mentioned or specs[:1]:
+    for spec in mentions or specs[:1]:
         schema = spec.get("input_schema") or spec.get("parameters") or {"type": "object"}
         for at in range(min(len(names), MAX_CALLS) or 1):
             arguments = example(schema, names[at:] + names[:at])
@@ -166,7 +166,7 @@ def _is_mentioned(tool: str, prompt: str) -> bool:
 
 # ---- values for a JSON Schema ----
 
-# The level from which on nothing optional is written: a schema may contain itself.
+# Optional fields are left out from this depth on, because a schema may contain itself.
 DEEP: Final = 8
 
 
@@ -175,7 +175,7 @@ class NoExample(ValueError):
 
 
 def example(schema: Any, names: Sequence[str] = ()) -> Any:
-    """Return a value that is valid for the schema; `names` are preferred for places."""
+    """Return a value that is valid for the schema; use `names` for fields such as a city."""
     try:
         value = _Writer(schema, names).value(schema)
         Schema(schema).validate(value)
@@ -198,8 +198,8 @@ class _Writer:
                 target = target[step]
             return self.value({**target, **schema}, name, number, depth)
         if options := schema.pop("anyOf", None) or schema.pop("oneOf", None):
-            real = [option for option in options if option.get("type") != "null"] or options
-            return self.value({**schema, **real[number % len(real)]}, name, number, depth)
+            types = [option for option in options if option.get("type") != "null"] or options
+            return self.value({**schema, **types[number % len(types)]}, name, number, depth)
         if choices := [schema["const"]] if "const" in schema else schema.get("enum"):
             return choices[number % len(choices)]
         kind = schema.get("type", "object" if "properties" in schema else "string")
@@ -220,8 +220,8 @@ class _Writer:
                 text = self._text(schema.get("format", ""), name, number, depth)
                 return text.ljust(schema.get("minLength", 0), ".")[: schema.get("maxLength")]
             case "integer" | "number" as kind:
-                found = _find("numbers", name) or [1 if kind == "integer" else 1.5]
-                value = max(found[0] + number, schema.get("minimum", -inf))
+                numbers = _find("numbers", name) or [1 if kind == "integer" else 1.5]
+                value = max(numbers[0] + number, schema.get("minimum", -inf))
                 value = min(value, schema.get("maximum", inf))
                 return ceil(value) if kind == "integer" else value
             case "boolean":
@@ -229,15 +229,15 @@ class _Writer:
         return None
 
     def _text(self, format: str, name: str, number: int, depth: int) -> str:
-        words, *takes = _find("formats", format) or _find("strings", name) or [[]]
-        # One name is about the whole, several may be the elements of a list.
-        if takes and (depth < 2 or len(self._names) > 1):
+        words, *uses_names = _find("formats", format) or _find("strings", name) or [[]]
+        # A single name fits a top-level field, several fit the elements of a list.
+        if uses_names and (depth < 2 or len(self._names) > 1):
             words = [*dict.fromkeys([*self._names, *words])]
         return words[number % len(words)] if words else f"{name or 'text'} {number + 1}"
 
 
 def _find(table: str, name: str) -> Any:
     """Return the first row whose pattern matches a name, without the pattern."""
-    spaced = re.sub(r"[_\-\s]+", " ", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)).lower()
+    words = re.sub(r"[_\-\s]+", " ", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)).lower()
     rows = json.loads(recorded("words.json"))[table]
-    return next((row for pattern, *row in rows if re.search(pattern, spaced)), None)
+    return next((row for pattern, *row in rows if re.search(pattern, words)), None)

@@ -93,7 +93,7 @@ class Row(NamedTuple):
 class NewLog:
     """A log to create, perhaps in place of one that has ENDED, named by its `Head.log`.
 
-    Its owner has at most `most` logs: old ones that have ENDED make room.
+    Its owner has at most `most` logs; above that, the oldest ENDED ones are deleted.
     """
 
     meta: str
@@ -158,7 +158,7 @@ class Store(ABC):
         """Wake the listeners in this process when any process changes a log."""
         while True:
             try:
-                await self.hear()
+                await self.watch_changes()
             except Exception as error:
                 log.warning("changes in the store are not announced: %s", error)
             self.signals.wake_all()
@@ -219,8 +219,8 @@ class Store(ABC):
     async def disconnect(self) -> None: ...
 
     @abstractmethod
-    async def hear(self) -> None:
-        """Wake listeners as changes by other processes are announced, until that fails."""
+    async def watch_changes(self) -> None:
+        """Wake listeners when another process changes a log, until the connection fails."""
 
     @abstractmethod
     async def try_create(self, key: str, new: NewLog, lease: float) -> Head | None:

@@ -36,7 +36,7 @@ class MemoryStore(Store):
 
     async def disconnect(self) -> None: ...
 
-    async def hear(self) -> None:
+    async def watch_changes(self) -> None:
         await asyncio.Event().wait()
 
     async def probe(self) -> None: ...

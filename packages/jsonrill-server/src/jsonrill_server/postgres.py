@@ -196,7 +196,7 @@ class PostgresStore(Store):
         for connection in idle:
             connection.pgconn.finish()
 
-    async def hear(self) -> None:
+    async def watch_changes(self) -> None:
         connection = await self._connect()
         try:
             await connection.execute("LISTEN jsonrill")

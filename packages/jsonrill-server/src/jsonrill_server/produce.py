@@ -27,7 +27,7 @@ from . import records
 from .log import Fenced, Head, Lost, State, Store, StoreError, Write, cancel, retry, wait_for
 from .options import Options
 from .records import End, Record, end_of_error, to_bytes
-from .result import Meta, OnEnd, Run, end_of_answer, read_all, read_run
+from .result import Meta, OnEnd, Run, read_all, read_answer_end, read_run
 from .sources import call, records_of
 
 log = logging.getLogger("jsonrill_server")
@@ -253,7 +253,7 @@ class Lifecycle:
         """Write a run and its end, or leave the run to another process if this one stops."""
         writer = production.writer
         try:
-            end = await production.run() or await end_of_answer(self.store, writer.key)
+            end = await production.run() or await read_answer_end(self.store, writer.key)
             if end is records.PRODUCER_STOPPED and meta.source is not None:
                 writer.lease = RELEASED
                 await writer.append()

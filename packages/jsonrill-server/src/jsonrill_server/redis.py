@@ -3,12 +3,12 @@
 One script does everything that changes a log, in one step. Its keys are:
 
 * `jsonrill:log:<key>`, a list: the head, the meta, and each record as `<epoch>:<record>`;
-* `jsonrill:due`, a sorted set of the logs that are not ENDED by the end of their lease;
-* `jsonrill:owner:<owner>`, a sorted set of the owner's logs by age.
+* `jsonrill:due`, the logs that have not ended, scored by when their lease expires;
+* `jsonrill:owner:<owner>`, the owner's logs, scored by when they were created.
 
 Redis deletes logs that expire by itself. A change is published, and one connection per process
 listens. Head and records are one value, so a failover loses both or none of an append; then the
-next append, or the next reader, finds another number or another epoch than it knows.
+next append or read detects the wrong number or epoch.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ return false
 
 
 class RedisStore(Store):
-    """Logs as lists; its clock is the server's."""
+    """Stores each log as a Redis list and uses Redis's clock."""
 
     remedy = "use another database, or delete the keys jsonrill:* with the logs in them"
 
@@ -144,26 +144,26 @@ class RedisStore(Store):
         self._script = self._client.register_script(SCRIPT)
 
     async def connect(self) -> int:
-        await self._ask(lambda: self._client.set("jsonrill:format", FORMAT, nx=True))
-        return int(await self._ask(lambda: self._client.get("jsonrill:format")))
+        await self._execute(lambda: self._client.set("jsonrill:format", FORMAT, nx=True))
+        return int(await self._execute(lambda: self._client.get("jsonrill:format")))
 
     async def disconnect(self) -> None:
         await self._listener.aclose()
         await self._client.aclose()
 
     async def try_create(self, key: str, new: NewLog, lease: float) -> Head | None:
-        found = await self._run("create", key, **asdict(new), lease=lease)
-        return _head(*found) if found else None
+        reply = await self._run("create", key, **asdict(new), lease=lease)
+        return _head(*reply) if reply else None
 
     async def try_write(self, key: str, write: Write) -> Head | None:
-        found = await self._run("write", key, *write.records, **write.fields())
-        return _head(*found) if found else None
+        reply = await self._run("write", key, *write.records, **write.fields())
+        return _head(*reply) if reply else None
 
     async def read(self, key: str, after: int, limit: int = 200) -> tuple[Head | None, list[Row]]:
-        found = await self._run("read", key, after=after, limit=limit)
-        if not found:
+        reply = await self._run("read", key, after=after, limit=limit)
+        if not reply:
             return None, []
-        *head, items = found
+        *head, items = reply
         rows = []
         for seq, item in enumerate(items, after + 1):
             epoch, _, data = item.partition(b":")
@@ -181,9 +181,9 @@ class RedisStore(Store):
 
     async def _run(self, operation: str, key: str, *records: bytes, **fields: object) -> Any:
         argv: list[str | bytes] = [operation, key, json.dumps(fields), *records]
-        return await self._ask(lambda: self._script(args=argv))
+        return await self._execute(lambda: self._script(args=argv))
 
-    async def _ask(self, command: Callable[[], Awaitable[T]]) -> T:
+    async def _execute(self, command: Callable[[], Awaitable[T]]) -> T:
         try:
             async with self._connections:
                 return await command()
@@ -193,11 +193,11 @@ class RedisStore(Store):
         except Exception as error:
             raise StoreUnavailable(f"Redis: {error}") from error
 
-    async def hear(self) -> None:
+    async def watch_changes(self) -> None:
         async with self._listener.pubsub() as link:
             await link.subscribe("jsonrill:changed")
             pings = 0
-            while pings < 2:  # two pings without an answer: the server is gone
+            while pings < 2:  # two pings without an answer: the connection is lost
                 message = await link.get_message(timeout=5.0)
                 pings = pings + 1 if message is None else 0
                 if message is None:
@@ -209,6 +209,6 @@ class RedisStore(Store):
 
 
 def _head(fields: bytes, meta: bytes) -> Head:
-    found = json.loads(fields)
+    values = json.loads(fields)
     names = ("log", "epoch", "last", "state", "left", "size")
-    return Head(**{name: found[name] for name in names}, meta=meta.decode())
+    return Head(**{name: values[name] for name in names}, meta=meta.decode())

@@ -152,7 +152,7 @@ async def read_all(store: Store, name: str) -> tuple[Head | None, list[Record], 
             raise Lost("the store has lost records")
 
 
-async def end_of_answer(store: Store, name: str) -> End:
+async def read_answer_end(store: Store, name: str) -> End:
     run = await read_run(store, name)
     return COMPLETE if run is None else await asyncio.to_thread(run.answer_end)
 

@@ -39,7 +39,7 @@ from .options import CHOICES, BadOption, Options, StreamOptions
 from .produce import Limits, Writer
 from .read import Position
 from .records import CANCELLED, End, Input, Record, end_of_error, to_bytes
-from .result import Meta, end_of_answer, read_end, read_run
+from .result import Meta, read_answer_end, read_end, read_run
 from .runs import Runs, stop_before_server
 from .settings import Settings
 from .web import Json, problem, reply
@@ -295,7 +295,7 @@ async def close_stream(stream: StreamOf, ending: Ending | None = None) -> Respon
     if not head.closed:
         end = End("error", ending.code, ending.message)
         if ending.status == "complete":
-            end = await end_of_answer(stream.runs.store, stream.name)
+            end = await read_answer_end(stream.runs.store, stream.name)
         await stream.runs.lifecycle.end(stream.name, end)
     return await stream.status()
 

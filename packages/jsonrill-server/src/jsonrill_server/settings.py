@@ -66,17 +66,17 @@ class Settings(BaseSettings):
     lease: Seconds = _setting(300.0, "silence after which a publisher counts as lost")
     keep: Seconds = _setting(3600.0, "how long a stream is kept after its last record")
     heartbeat: Seconds = _setting(15.0, "silence after which readers get a heartbeat")
-    send_timeout: Seconds = _setting(30.0, "time before a reader that takes nothing is cut off")
+    send_timeout: Seconds = _setting(30.0, "disconnect readers that receive nothing for this long")
     head_timeout: Seconds = _setting(10.0, "time for a client to send the headers of a request")
     retry: int = _setting(1000, "milliseconds after which a browser reconnects", ge=0)
     readers: Count = _setting(5000, "readers of this process at a time")
-    owner_streams: Count = _setting(1000, "streams of one owner; old ones that ended make room")
+    owner_streams: Count = _setting(1000, "streams per owner; above it, old ended ones are deleted")
     stream_bytes: Count = _setting(16 << 20, "size of one stream")
     stream_records: Count = _setting(100_000, "records of one stream")
     record_bytes: Count = _setting(512 << 10, "size of one record")
     body_bytes: Count = _setting(16 << 20, "size of the body of a request")
     grace: Seconds = _setting(10.0, "time for runs and requests to end after a stop signal")
-    demo: bool = _setting(False, "a simulated model that answers the clients of providers")
+    demo: bool = _setting(False, "serve a simulated model with the OpenAI and Anthropic APIs")
     access_log: bool = _setting(True, "one line per request, without ids and content")
 
     @field_validator("tokens", "allowed_hosts", "origins", mode="before")
@@ -116,6 +116,6 @@ def parse_tokens(texts: Iterable[str]) -> dict[str, str]:
         if token in owners:
             raise ValueError(f"token {number} appears twice")
         if not _OWNER.fullmatch(owner or "user"):
-            raise ValueError(f"the owner of token {number} has other characters than A-Za-z0-9_.-")
+            raise ValueError(f"the owner of token {number} may contain only A-Za-z0-9_.-")
         owners[token] = owner or "user"
     return owners

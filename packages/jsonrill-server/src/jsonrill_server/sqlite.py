@@ -135,7 +135,7 @@ class SqliteStore(Store):
         await self._execute("INSERT INTO probe VALUES (zeroblob(65536))")
         await self._execute("DELETE FROM probe")
 
-    async def hear(self) -> None:
+    async def watch_changes(self) -> None:
         version = 0
         while True:
             await asyncio.sleep(POLL)

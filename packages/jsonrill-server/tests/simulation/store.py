@@ -27,7 +27,7 @@ class SharedStore(MemoryStore):
     """The database. Its clock may jump, and it may lose the last writes of a log."""
 
     def __init__(self, world: World) -> None:
-        super().__init__(clock=lambda: world.loop.now + world.jumped)
+        super().__init__(clock=lambda: world.loop.now + world.clock_offset)
         self._world = world
         self._history: dict[str, list[Any]] = {}
 
@@ -37,8 +37,8 @@ class SharedStore(MemoryStore):
         history = self._history.get(key, [])
         if len(history) > writes:
             del history[-writes:]
-            self._logs[key] = _copied(history[-1])
-            self._world.changed(key)
+            self._logs[key] = _copy_log(history[-1])
+            self._world.notify(key)
         return former
 
     async def try_create(self, key: str, new: NewLog, lease: float) -> Head | None:
@@ -53,11 +53,11 @@ class SharedStore(MemoryStore):
 
     def _note(self, key: str, head: Head | None) -> None:
         if head is not None:
-            self._history.setdefault(key, []).append(_copied(self._logs[key]))
-            self._world.changed(key)
+            self._history.setdefault(key, []).append(_copy_log(self._logs[key]))
+            self._world.notify(key)
 
 
-def _copied(log: Any) -> Any:
+def _copy_log(log: Any) -> Any:
     log = copy(log)
     log.rows = [*log.rows]
     return log
@@ -82,7 +82,7 @@ class SimulatedStore(Store):
 
     async def disconnect(self) -> None: ...
 
-    async def hear(self) -> None:
+    async def watch_changes(self) -> None:
         await asyncio.Event().wait()  # `notice` wakes readers
 
     async def probe(self) -> None:

@@ -234,20 +234,20 @@ class UnknownEvents(UserWarning):
 
 
 def feedback(error: JsonrillError) -> str:
-    """Return a message that asks the model again: the error, its place, and the good part."""
+    """Return a message that asks the model again: the error, its place, and the valid part."""
     place = short_path(error.path or ())
     at = "" if not error.path or place in error.problem else f" (at {place})"
     lines = [f"Your answer was not accepted: {error.problem}{at}."]
     good = (error.text or "")[: error.offset]
     if good.strip():
         shown = good if len(good) <= _MAX_QUOTE else "…" + good[-_MAX_QUOTE:]
-        lines.append(f"Up to there it was good:\n{shown}")
+        lines.append(f"It was valid up to this point:\n{shown}")
     lines.append("Answer again, with the complete JSON and nothing else.")
     return "\n".join(lines)
 
 
 def stream_error(error: JsonrillError) -> Problem:
-    """Return the `error` of an ERROR event: there, a text that stopped early is INVALID_JSON."""
+    """Return the `error` of an ERROR event, in which a truncated text is INVALID_JSON."""
     problem = error.to_dict()
     return {**problem, "code": InvalidJSON.code} if isinstance(error, Truncated) else problem
 

@@ -1,10 +1,11 @@
 """Fragments: addressed changes of a document, from text, over the wire, and back to a value.
 
 `Parser` turns text into fragments and `Rebuilder` turns them back into the value. A fragment
-travels as `{"path": "root.a", "kind": "PartialString", "textValue": "x"}`. The public generator
-of such fragments writes a dialect of its own, which `Rebuilder` recognises: kinds in camelCase,
-payloads as source text with quotes and escapes, partial texts that are provisional, wrong paths
-below nested containers, and a JsonComplete that may come early.
+travels as `{"path": "root.a", "kind": "PartialString", "textValue": "x"}`.
+`JsonFragmentToStructuredUpdateGenerator` (docs/origins.md), the foreign generator here, writes
+another dialect, which `Rebuilder` recognises: kinds in camelCase, payloads as source text with
+quotes and escapes, partial texts that are provisional, wrong paths below nested containers, and a
+JsonComplete that may come early.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ STARTS: Final = frozenset(
     ("StartObject", "StartArray", "StartString")
     + ("CompleteNumber", "CompleteBoolean", "CompleteNull")
 )
-# The kinds whose `textValue` jsonrill sends; the public generator sends it with every kind.
+# The kinds whose `textValue` jsonrill sends; the foreign generator sends it with every kind.
 _WITH_TEXT: Final = ("PartialString", "CompleteNumber")
 _WITH_VALUE: Final = ("Key", "CompleteString", "CompleteNumber", "CompleteBoolean")
 
@@ -103,7 +104,7 @@ class Fragment:
 
 
 def is_foreign(item: Any) -> bool:
-    """Return whether only the public generator writes such a wire object."""
+    """Return whether only the foreign generator writes such a wire object."""
     kind = item.get("kind") if isinstance(item, Mapping) else None
     if not isinstance(kind, str):
         return False
@@ -124,7 +125,7 @@ def _from_wire(wire: Any, foreign: bool) -> Fragment:
         return _read_foreign(kind, value if text is None else text)
     path = wire.get("path")
     if not isinstance(path, str):
-        raise FragmentError(f"the path of a fragment must be a text like 'root.a[0]', not {path!r}")
+        raise FragmentError(f"a fragment's path must be a string like 'root.a[0]', not {path!r}")
     try:
         return _checked(kind, parse_path(path), text, value)
     except ValueError as error:
@@ -132,7 +133,7 @@ def _from_wire(wire: Any, foreign: bool) -> Fragment:
 
 
 def _read_foreign(kind: Kind, payload: Any) -> Fragment:
-    """Read the public generator's payload: source text, in which control characters may be raw."""
+    """Read the foreign generator's payload: source text, in which control characters may be raw."""
     if kind == "PartialString":
         return _checked(kind, (), payload, None)
     if kind not in _WITH_VALUE or not isinstance(payload, str):

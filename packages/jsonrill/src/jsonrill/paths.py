@@ -186,7 +186,10 @@ def from_pointer(pointer: str, value: Any) -> Path:
 
 
 def is_complete(value: Any, path: Path | str, growing: Path | None) -> bool:
-    """Return whether `value` has a value at `path` that the one at `growing` is not inside."""
+    """Return whether `value` has a complete value at `path`.
+
+    `growing` is the path of the open value, None if there is none.
+    """
     path = parse_path(path) if isinstance(path, str) else tuple(path)
     if growing is not None and growing[: len(path)] == path:
         return False

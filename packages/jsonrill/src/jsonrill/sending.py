@@ -126,12 +126,12 @@ class TextSender(StateSender):
     def flush(self, cut: CutShort | None = None) -> list[Message]:
         return self._read(self._machine.flush, cut, [last_step()])
 
-    def _read(self, read: Callable[[Any], Any], text: Any, end: list[Operation]) -> list[Message]:
+    def _read(self, read: Callable[[Any], Any], data: Any, end: list[Operation]) -> list[Message]:
         """Return the message for the last changes and the end, which may be an error."""
         if self.ended:
             return []
         try:
-            read(text)
+            read(data)
         except BAD_TEXT as error:
             end = [last_step(error)]
         self.ended = bool(end)

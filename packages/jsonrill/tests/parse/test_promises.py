@@ -1,6 +1,7 @@
 """One property for each promise in docs/promises.md that the parser and its documents make.
 
-P5 and P6 are tested with the chunker, P7 with deltas, P8 in the cost tests, P10 in the server.
+P5, P6 and P11 are tested with the chunker, P7 with deltas, P8 in the cost tests, P10 in the server,
+P12 with the wire.
 """
 
 from __future__ import annotations

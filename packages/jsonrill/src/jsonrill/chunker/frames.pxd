@@ -2,7 +2,7 @@
 cimport cython
 
 cdef class Changes:
-    cdef public list final, new, grown, same, gone
+    cdef public list final_keys, new_keys, grown_keys, unchanged_keys, missing_keys
     cdef public Py_ssize_t blanks
     cpdef bint is_any(self)
 
@@ -11,7 +11,7 @@ cpdef bint is_unsettled(tree)
 cdef Py_ssize_t _settled_length(scalar)
 
 cdef class Leaf:
-    cdef public object seen, written
+    cdef public object value, written
     cdef public bint is_frozen
     cpdef bint fits(self, value)
     cpdef grow(self, value)
@@ -22,7 +22,7 @@ cdef class Leaf:
 cdef class Frame:
     cdef public object kind, open, written
     cdef public dict held
-    cdef public set grown
+    cdef public set grown_keys
     cdef public bint is_root, is_frozen
     cpdef bint is_unchanged(self, value)
     cpdef bint agrees(self, value)
@@ -38,7 +38,7 @@ cdef class Frame:
 cdef class Comparison:
     cdef public list values, changes, missing, revised
     cdef public object leaf
-    cdef public Py_ssize_t deepest, lost
+    cdef public Py_ssize_t deepest, missing_level
 
 cdef class Plan:
     cdef public Py_ssize_t level
@@ -50,7 +50,7 @@ cdef class Plan:
 cdef class Stack:
     cdef list _frames
     cdef Leaf _leaf
-    cdef Py_ssize_t _lost
+    cdef Py_ssize_t _missing_level
     cdef object _options
     @cython.locals(level=Py_ssize_t, frame=Frame, leaf=Leaf)
     cpdef Comparison compare(self, tree)

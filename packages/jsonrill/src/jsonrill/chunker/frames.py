@@ -39,29 +39,29 @@ class Options(NamedTuple):
 class Changes:
     """The members of an open container that are neither written nor open.
 
-    `final` members cannot change any more. Others are `new`, or they were held and have `grown`,
-    are the `same` or are `gone`.
+    Members at `final_keys` cannot change any more. The others are new, or they were held and have
+    grown, are unchanged or are missing.
     """
 
-    __slots__ = ("blanks", "final", "gone", "grown", "new", "same")
+    __slots__ = ("blanks", "final_keys", "grown_keys", "missing_keys", "new_keys", "unchanged_keys")
 
     def __init__(self) -> None:
-        self.final: list[Key] = []
-        self.new: list[Key] = []
-        self.grown: list[Key] = []
-        self.same: list[Key] = []
-        self.gone: list[Key] = []
+        self.final_keys: list[Key] = []
+        self.new_keys: list[Key] = []
+        self.grown_keys: list[Key] = []
+        self.unchanged_keys: list[Key] = []
+        self.missing_keys: list[Key] = []
         self.blanks = 0  # how many placeholders there are
 
     def is_any(self) -> bool:
-        return bool(self.final or self.new or self.grown or self.gone)
+        return bool(self.final_keys or self.new_keys or self.grown_keys or self.missing_keys)
 
 
 class Choice(NamedTuple):
     """The members to write: complete ones, then one that stays open."""
 
-    complete: Sequence[Key]
-    opened: Key | None = None
+    complete_keys: Sequence[Key]
+    open_key: Key | None = None
 
 
 def choose(
@@ -75,40 +75,40 @@ def choose(
         return _choose_elements(frame, changes, value, is_still, options)
 
     # Literals are complete.
-    complete = sorted(changes.final)
+    complete_keys = sorted(changes.final_keys)
 
     # Sibling: a new member is opened. Pending: several new members are held.
-    new = _choose_new(changes, value, options)
+    new_key = _choose_new(changes, value, options)
 
     # Growing: a held member that alone grew is opened, or is complete if there is a new member.
     # Of several that grew, one that also grew in the snapshot before is opened.
-    opened, ended = new, []
-    if new is not None and len(changes.grown) == 1:
-        ended = changes.grown
-    elif changes.grown:
-        opened = _choose_grown(frame, changes, value, options)
+    open_key, last_keys = new_key, []
+    if new_key is not None and len(changes.grown_keys) == 1:
+        last_keys = changes.grown_keys
+    elif changes.grown_keys:
+        open_key = _choose_grown(frame, changes, value, options)
 
-    closes_open_value = bool(complete) or (new is not None and opened == new)
+    closes_open_value = bool(complete_keys) or (new_key is not None and open_key == new_key)
     if not closes_open_value and not is_still and frame.open is not None:
         return None
 
-    # Unchanged: a held member that did not change is complete. Empty: unless nothing is in it.
-    complete += sorted(key for key in changes.same if not is_empty(value[key]))
+    # Unchanged: a held member that did not change is complete, except an empty one (rule Empty).
+    complete_keys += sorted(key for key in changes.unchanged_keys if not is_empty(value[key]))
 
-    complete += ended
-    return Choice(complete, opened) if complete or opened is not None else None
+    complete_keys += last_keys
+    return Choice(complete_keys, open_key) if complete_keys or open_key is not None else None
 
 
 def _choose_new(changes: Changes, value: Tree, options: Options) -> Key | None:
     """Choose the new member to open."""
-    new = sorted(changes.new)
-    if len(new) == 1:
+    new_keys = sorted(changes.new_keys)
+    if len(new_keys) == 1:
         # Typed sources have null for a value that has not begun, but an empty array for a list.
-        candidates = [key for key in new if not (changes.blanks and is_empty(value[key]))]
+        candidates = [key for key in new_keys if not (changes.blanks and is_empty(value[key]))]
     else:
-        candidates = [key for key in new if type(value[key]) is bytes]
+        candidates = [key for key in new_keys if type(value[key]) is bytes]
         if options.eager:
-            others = [key for key in new if type(value[key]) is not bytes]
+            others = [key for key in new_keys if type(value[key]) is not bytes]
             candidates = [key for key in others if not is_empty(value[key])] + candidates
         elif len(candidates) > 1:
             return None
@@ -116,11 +116,11 @@ def _choose_new(changes: Changes, value: Tree, options: Options) -> Key | None:
 
 
 def _choose_grown(frame: Frame, changes: Changes, value: Tree, options: Options) -> Key | None:
-    """Choose the held member to open, of those that grew."""
-    grown = changes.grown
-    if len(grown) > 1 and not options.eager:
-        grown = [key for key in grown if key in frame.grown]
-    return min((key for key in grown if not is_unsettled(value[key])), default=None)
+    """Choose which of the held members that grew to open."""
+    grown_keys = changes.grown_keys
+    if len(grown_keys) > 1 and not options.eager:
+        grown_keys = [key for key in grown_keys if key in frame.grown_keys]
+    return min((key for key in grown_keys if not is_unsettled(value[key])), default=None)
 
 
 def _choose_elements(
@@ -165,13 +165,13 @@ def _settled_length(scalar: Tree) -> int:
 
 
 class Leaf:
-    """The open string or number: its `written` part, and all of it as it was last `seen`."""
+    """The open string or number: its `written` part, and its `value` in the last snapshot."""
 
-    __slots__ = ("is_frozen", "seen", "written")
+    __slots__ = ("is_frozen", "value", "written")
 
     def __init__(self, value: Tree) -> None:
-        self.seen: Tree = value[:0]
-        self.written: Tree = self.seen
+        self.value: Tree = value[:0]
+        self.written: Tree = self.value
         self.is_frozen = False  # keep what is written, whatever later snapshots show
 
     def fits(self, value: Tree) -> bool:
@@ -180,38 +180,38 @@ class Leaf:
 
     def grow(self, value: Tree) -> str:
         """Return the text that is new and certain in a value that fits."""
-        self.seen = value
+        self.value = value
         return self._write(max(_settled_length(value), len(self.written)))
 
     def settle(self) -> str:
         """Return the rest of the text, because the source has gone on to another value."""
-        return self._write(len(self.seen))
+        return self._write(len(self.value))
 
     def finish(self, value: Tree) -> str:
         """Return the rest of the text and the closing quote; MISSING adds nothing."""
         quote = '"' if type(self.written) is str else ""
         if value is MISSING:
             return quote
-        self.seen = value
+        self.value = value
         return self.settle() + quote
 
     def _write(self, end: int) -> str:
         start = len(self.written)
         if end == start:
             return ""
-        self.written = self.seen[:end]
-        new = self.seen[start:end]
-        return quoted(new)[1:-1] if type(new) is str else str(new, "ascii")
+        self.written = self.value[:end]
+        text = self.value[start:end]
+        return quoted(text)[1:-1] if type(text) is str else str(text, "ascii")
 
 
 class Frame:
     """An open container: its `written` members, the key of the `open` one and the `held` ones.
 
-    `held` has the value of each as the last snapshot showed it, `grown` the keys of those that
+    `held` has the value of each in the last snapshot, `grown_keys` the keys of the members that
     grew in it. The document is the only element of the root's frame, an array without brackets.
     """
 
-    __slots__ = ("is_frozen", "grown", "held", "is_root", "kind", "open", "written")
+    __slots__ = ("grown_keys", "held", "is_frozen", "is_root", "kind", "open", "written")
 
     def __init__(self, value: Tree, before: Tree, options: Options, is_root: bool = False) -> None:
         self.kind: Any = type(value)
@@ -219,7 +219,7 @@ class Frame:
         self.open: Key = None
         self.written: Any = self.kind()
         self.held: dict[Key, Tree] = {}
-        self.grown: set[Key] = set()
+        self.grown_keys: set[Key] = set()
         self.is_frozen = False  # keep what is written, whatever later snapshots show
         if type(before) is self.kind:
             members = before.items() if self.kind is dict else enumerate(before)
@@ -249,8 +249,8 @@ class Frame:
     def unwritten(self, value: Tree, options: Options) -> Sequence[Key]:
         """Return the keys that are neither written nor open."""
         if self.kind is dict:
-            written, opened = self.written, self.open
-            return [key for key in value if key not in written and key != opened]
+            written, open_key = self.written, self.open
+            return [key for key in value if key not in written and key != open_key]
         end = len(value)
         while options.has_blanks and end and not self.is_root and is_blank(value[end - 1]):
             end -= 1
@@ -265,35 +265,35 @@ class Frame:
             if options.has_blanks and self.kind is dict and is_blank(item):
                 changes.blanks += 1
             elif type(item) in options.final_types:
-                changes.final.append(key)
+                changes.final_keys.append(key)
             elif key not in held:
-                changes.new.append(key)
+                changes.new_keys.append(key)
             elif held[key] == item:
-                changes.same.append(key)
+                changes.unchanged_keys.append(key)
             else:
-                changes.grown.append(key)
+                changes.grown_keys.append(key)
         if held:
-            there = {*changes.final, *changes.same, *changes.grown}
-            changes.gone = [key for key in held if key not in there and held[key] is not MISSING]
+            keys = {*changes.final_keys, *changes.unchanged_keys, *changes.grown_keys}
+            changes.missing_keys = [key for key in held.keys() - keys if held[key] is not MISSING]
         return changes
 
     def hold(self, changes: Changes, value: Tree) -> None:
         """Remember the members that are not written as they are now."""
-        for key in (*changes.final, *changes.new, *changes.grown):
+        for key in (*changes.final_keys, *changes.new_keys, *changes.grown_keys):
             self.held[key] = value[key]
-        for key in changes.gone:
+        for key in changes.missing_keys:
             self.held[key] = MISSING
-        self.grown = set(changes.grown)
+        self.grown_keys = set(changes.grown_keys)
 
     def write(self, choice: Choice, changes: Changes, value: Tree) -> str:
         """Write the chosen values, up to the one that is opened."""
         self.hold(changes, value)
         out: list[str] = []
-        for key in choice.complete:
+        for key in choice.complete_keys:
             out += (self._start(key), to_text(value[key]))
             self.add(key, value[key])
             self.held.pop(key, None)
-        self.open = choice.opened
+        self.open = choice.open_key
         if self.open is not None:
             out.append(self._start(self.open))
             self.held.pop(self.open, None)
@@ -332,17 +332,17 @@ class Frame:
 class Comparison:
     """What a snapshot changes in each open container, from the root down.
 
-    `deepest` is the lowest level at which something changed, `lost` the lowest one at which
-    something written is missing; -1 if there is none.
+    `deepest` is the lowest level at which something changed, `missing_level` the lowest one at
+    which something written is missing; -1 if there is none.
     """
 
-    __slots__ = ("changes", "deepest", "leaf", "lost", "missing", "revised", "values")
+    __slots__ = ("changes", "deepest", "leaf", "missing", "missing_level", "revised", "values")
 
     def __init__(self) -> None:
         self.values: list[Tree] = []
         self.changes: list[Changes | None] = []  # None: nothing but the open member changed
         self.leaf: Tree = MISSING
-        self.deepest = self.lost = -1
+        self.deepest = self.missing_level = -1
         self.missing: list[Difference] = []
         # What contradicts the text, and the frame or leaf in which it is, if that is open.
         self.revised: list[tuple[Difference, Frame | Leaf | None]] = []
@@ -372,11 +372,11 @@ class Plan:
             if choice is None:
                 frame.hold(changes, value)
                 return
-            before = frame.held.get(choice.opened, MISSING)
+            before = frame.held.get(choice.open_key, MISSING)
             self.text.append(frame.write(choice, changes, value))
-            if choice.opened is None:
+            if choice.open_key is None:
                 return
-            value = value[choice.opened]
+            value = value[choice.open_key]
         self.leaf = Leaf(value)
         self.text += ('"' if type(value) is str else "", self.leaf.grow(value))
 
@@ -384,13 +384,13 @@ class Plan:
 class Stack:
     """Everything that is open: the frames from the root down, and the leaf in the last one."""
 
-    __slots__ = ("_frames", "_leaf", "_lost", "_options")
+    __slots__ = ("_frames", "_leaf", "_missing_level", "_options")
 
     def __init__(self, options: Options) -> None:
         self._options = options
         self._frames = [Frame([], MISSING, options, is_root=True)]
         self._leaf: Leaf | None = None
-        self._lost = -1  # the level at which the last snapshot lacked something that is written
+        self._missing_level = -1  # where the last snapshot lacked something that is written
 
     def compare(self, tree: Tree) -> Comparison:
         """Compare a snapshot with the open containers."""
@@ -404,10 +404,10 @@ class Stack:
                 self._revise(len(self._frames), leaf, value, comparison)
             else:
                 comparison.leaf = value
-                if value != leaf.seen:
+                if value != leaf.value:
                     comparison.deepest = len(self._frames)
         # What goes missing or comes back has changed.
-        comparison.deepest = max(comparison.deepest, comparison.lost, self._lost)
+        comparison.deepest = max(comparison.deepest, comparison.missing_level, self._missing_level)
         return comparison
 
     def plan(self, comparison: Comparison) -> Plan | None:
@@ -428,9 +428,9 @@ class Stack:
             choice = choose(frame, changes, value, is_still, self._options)
             if choice is not None:
                 plan = Plan(level, changes, choice)
-                if choice.opened is not None:
-                    before = frame.held.get(choice.opened, MISSING)
-                    plan.open(value[choice.opened], before, self._options)
+                if choice.open_key is not None:
+                    before = frame.held.get(choice.open_key, MISSING)
+                    plan.open(value[choice.open_key], before, self._options)
                 return plan
         return None
 
@@ -440,13 +440,13 @@ class Stack:
         for index, changes in enumerate(comparison.changes[:level]):
             if changes is not None:
                 self._frames[index].hold(changes, comparison.values[index])
-        self._lost = comparison.lost
+        self._missing_level = comparison.missing_level
         if plan is None:
             if self._leaf is None or comparison.leaf is MISSING:
                 return ""
             is_still = comparison.deepest < len(self._frames)
             return self._leaf.settle() if is_still else self._leaf.grow(comparison.leaf)
-        self._lost = min(self._lost, level)
+        self._missing_level = min(self._missing_level, level)
         out = self._close(level + 1, comparison.values, comparison.leaf)
         out.append(self._frames[level].write(plan.choice, plan.changes, comparison.values[level]))
         self._frames += plan.frames
@@ -481,13 +481,13 @@ class Stack:
             return None
         return value if leaf.written == value else None
 
-    def extend(self, tree: Tree, new: str) -> str:
+    def extend(self, tree: Tree, text: str) -> str:
         """Add characters to the open string, which is the last value of the snapshot `tree`."""
         container = tree
         *keys, last = self._path(len(self._frames))
         for key in keys:
             container = container[key]
-        container[last] += new
+        container[last] += text
         return "" if self._leaf is None else self._leaf.grow(container[last])
 
     @property
@@ -502,8 +502,8 @@ class Stack:
                 value = frame.held[key]
                 if value is not MISSING and not (self._options.has_blanks and is_blank(value)):
                     yield self._member_path(level, key), value
-        if self._leaf is not None and self._leaf.seen != self._leaf.written:
-            yield self._path(len(self._frames)), self._leaf.seen
+        if self._leaf is not None and self._leaf.value != self._leaf.written:
+            yield self._path(len(self._frames)), self._leaf.value
 
     def _compare_frame(self, level: int, frame: Frame, value: Tree, comparison: Comparison) -> Tree:
         """Compare one open container. Return the value of its open member."""
@@ -530,7 +530,7 @@ class Stack:
         if item is MISSING or (item is None and self._options.has_blanks):
             missing = Difference(self._path(level + 1), self._written(level + 1), item, True)
             comparison.missing.append(missing)
-            comparison.lost = len(self._frames)
+            comparison.missing_level = len(self._frames)
             return MISSING
         return item
 
@@ -547,7 +547,7 @@ class Stack:
             for difference in differences(path, old, new, self._options.has_blanks):
                 if difference.is_missing:
                     comparison.missing.append(difference)
-                    comparison.lost = level
+                    comparison.missing_level = level
                 else:
                     comparison.revised.append((difference, None))
 

@@ -231,7 +231,7 @@ def calls(
 def demo(
     fast: Annotated[bool, typer.Option("--fast", help="Do not pause.")] = False,
 ) -> None:
-    """Show the three jobs in about ten seconds, on recorded streams, without a network.
+    """Show what jsonrill does, on recorded streams, in about ten seconds.
 
     Example: jsonrill demo
     """

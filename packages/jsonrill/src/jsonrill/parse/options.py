@@ -41,7 +41,7 @@ def create_machine(sink: Sink, options: Mapping[str, Any]) -> Tokens:
     if not isinstance(limits, Limits):
         raise ValueError(f"limits must be a Limits object such as Limits(depth=64), not {limits!r}")
     if not isinstance(prefix, str):
-        raise ValueError(f"prefix must be a text, not {prefix!r}")
+        raise ValueError(f"prefix must be a string, not {prefix!r}")
     if not callable(parse_float):
         raise ValueError(f"parse_float must be a function, not {parse_float!r}")
     if on_repair is not None and not callable(on_repair):

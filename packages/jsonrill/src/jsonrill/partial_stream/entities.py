@@ -53,7 +53,7 @@ def _places(entity: Any) -> list[Place]:
 
 def _place(text: Any, name: Any = None) -> Place:
     if not isinstance(text, str) or not isinstance(name, str | None):
-        raise TypeError(f"the name and pattern of an entity must be texts, not {name or text!r}")
+        raise TypeError(f"the name and pattern of an entity must be strings, not {name or text!r}")
     pattern = pattern_of(text)
     if name is None:
         name = next((step for step in reversed(pattern) if isinstance(step, str)), None)

@@ -19,7 +19,7 @@ cdef class PartialStream:
     cdef Entity _entity
     cdef Py_ssize_t _batch_index
     cdef Tokens _machine
-    cdef list _kept, _out
+    cdef list _late_updates, _out
     cdef tuple _only_complete
     @cython.locals(entity=Entity)
     cpdef list feed(self, data)

@@ -35,15 +35,15 @@ MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 # The modes in which an entity is sent before it is complete. In the others its root is hidden.
 _GROWING: Final = ("PROGRESSIVE", "REALTIME")
 _ROOT: Final[tuple[Pattern, ...]] = ((),)
-# How many characters before an entity are kept: it may have begun in an earlier piece.
+# Keep this many characters, because the start of an entity may be in an earlier piece.
 _MAX_PENDING: Final = 500
 
 
 class EntityFinder(Finder):
-    """Follows the text outside entities, and hands over at the first event of each.
+    """Follows the text outside entities, and passes control at the first event of an entity.
 
     `begin(place, depth, offset)` returns the sink of the entity, to which the machine emits from
-    then on. `has_found` tells whether there was an entity, or a list for some.
+    then on. `has_found` is true after the first entity or list of entities.
     """
 
     __slots__ = ("_begin", "_places", "_takes_whole", "has_found")
@@ -66,12 +66,12 @@ class EntityFinder(Finder):
     def takes_values(self) -> bool:
         if not any(place.may_contain(self.frames) for place in self._places):
             return True
-        # An array that is an entity itself is one whatever its type is.
+        # A place that selects an array here selects a value of any type.
         return self._takes_whole and self._place(len(self.frames), is_array=True) is not None
 
     def _place(self, depth: int, is_array: bool) -> Place | None:
-        fitting = (place for place in self._places if place.selects(self.frames, depth, is_array))
-        return next(fitting, None)
+        places = (place for place in self._places if place.selects(self.frames, depth, is_array))
+        return next(places, None)
 
 
 class Entity:
@@ -106,7 +106,7 @@ class PartialStream:
     """
 
     __slots__ = ("_batch_index", "_counts", "_data", "_delta", "_entities", "_entity", "_finder",
-                 "_is_skipping", "_kept", "_literals", "_machine", "_modes", "_numbers",
+                 "_is_skipping", "_late_updates", "_literals", "_machine", "_modes", "_numbers",
                  "_only_complete", "_options", "_out", "_parse_float", "_schema_of", "_text",
                  "_zeros", "ended", "failed")  # fmt: skip
 
@@ -166,9 +166,9 @@ class PartialStream:
         self._entity: Entity | None = None
         # Whether the rest of a refused entity is skipped.
         self._is_skipping = False
-        # Updates for this call, and those for the end.
+        # Updates for this call, and updates for the end.
         self._out: list[Update] = []
-        self._kept: list[Update] = []
+        self._late_updates: list[Update] = []
 
     def follow(self, earlier: PartialStream) -> None:
         """Continue the indices of an earlier document of the same source."""
@@ -217,8 +217,8 @@ class PartialStream:
         if not self._finder.has_found and not self._entities.is_default:
             return self._fail(self._not_found())
         self.ended = True
-        for name, kept in self._release().items():
-            self._out.append(self._batch(name, kept))
+        for name, updates in self._release().items():
+            self._out.append(self._batch(name, updates))
         return self._take()
 
     def _take(self) -> list[Update]:
@@ -261,8 +261,8 @@ class PartialStream:
                 model = None if entity.check is None else entity.check.close(entity.recorder.root)
                 update = self._update("COMPLETED", entity)
                 update.model = model if entity.is_typed else None
-                is_kept = entity.mode in ("BATCH", "ALL-TOGETHER")
-                (self._kept if is_kept else self._out).append(update)
+                is_late = entity.mode in ("BATCH", "ALL-TOGETHER")
+                (self._late_updates if is_late else self._out).append(update)
             except Refused as refused:
                 self._refuse(entity, refused)
             self._leave(entity)
@@ -365,7 +365,7 @@ class PartialStream:
         self.ended = self.failed = True
         update = self._error_update()
         update.error = stream_error(error)
-        lists = {name: [item.data for item in kept] for name, kept in self._release().items()}
+        lists = {name: [item.data for item in items] for name, items in self._release().items()}
         if lists and self._entity is not None and self._entity.mode != "BATCH":
             self._out.append(update)  # the data of the open entity; the lists are the stream's
             update = Update(None, "ERROR", None)
@@ -405,18 +405,18 @@ class PartialStream:
         batches: dict[str | None, list[Update]] = {
             name: [] for name, mode in self._modes.items() if mode == "BATCH"
         }
-        for update in self._kept:
+        for update in self._late_updates:
             batches.get(update.entity, self._out).append(update)
         return batches
 
-    def _batch(self, name: str | None, kept: list[Update]) -> Update:
+    def _batch(self, name: str | None, updates: list[Update]) -> Update:
         """Return the update of all entities of one name."""
-        data = [item.data for item in kept]
+        data = [item.data for item in updates]
         update: Update = Update(self._batch_index, "COMPLETED", data, name)
         update.delta = [["set", "", data]] if self._delta else None
         update._completed = [((), data)]
         if self._schema_of is not None:
-            update.model = [item.model for item in kept]
+            update.model = [item.model for item in updates]
         update.repairs = self._machine.repairs[:]
         return update
 
@@ -431,31 +431,31 @@ def _patterns(only_complete: Any) -> tuple[Pattern, ...]:
 
 def _mode(name: Any) -> Mode:
     """Return a mode by its name, in any case and with `-` or `_`."""
-    spelled = name.upper().replace("_", "-") if isinstance(name, str) else name
-    if spelled not in MODES:
+    mode = name.upper().replace("_", "-") if isinstance(name, str) else name
+    if mode not in MODES:
         raise ValueError(f"mode must be one of {', '.join(MODES)}, not {name!r}")
-    return cast(Mode, spelled)
+    return cast(Mode, mode)
 
 
 def _refuse_unused(modes: set[Mode], **options: bool) -> None:
     """Raise for an option that has no effect in any of these modes."""
     names = " and ".join(mode for mode in MODES if mode in modes)
     for option, is_given in options.items():
-        of_realtime = option in ("partial_numbers", "early_literals")
-        effective = {"REALTIME"} if of_realtime else {"PROGRESSIVE", "REALTIME"}
+        is_realtime = option in ("partial_numbers", "early_literals")
+        effective = {"REALTIME"} if is_realtime else {"PROGRESSIVE", "REALTIME"}
         if is_given and modes.isdisjoint(effective):
-            of = "the mode REALTIME" if of_realtime else "the modes PROGRESSIVE and REALTIME"
-            raise ValueError(f"{option} is for {of}, not for {names}")
+            text = "the mode REALTIME" if is_realtime else "the modes PROGRESSIVE and REALTIME"
+            raise ValueError(f"{option} is for {text}, not for {names}")
 
 
 def _modes(mode: Any, entities: Entities) -> dict[str | None, Mode]:
-    """Return the mode of each declared entity; REALTIME for those that a mapping leaves out."""
+    """Return the mode of each declared entity; REALTIME for entities that a mapping leaves out."""
     modes = mode if isinstance(mode, Mapping) else dict.fromkeys(entities.names, mode)
     by_name = {name: _mode(mode) for name, mode in modes.items()}
-    unknown = by_name.keys() - set(entities.names)
-    if unknown:
+    unknown_names = by_name.keys() - set(entities.names)
+    if unknown_names:
         raise ValueError(
-            f"mode names {', '.join(sorted(unknown))}, which `entity` does not declare"
+            f"mode names {', '.join(sorted(unknown_names))}, which `entity` does not declare"
         )
     return {name: by_name.get(name, "REALTIME") for name in entities.names}
 

@@ -3,8 +3,8 @@
 `tools_call_update` (deltas, with fragments), `tool_result`, `tools_aggregate` (the final state of a
 message). The fields of calls are in snake_case; camelCase is read, too.
 
-The public system that defined these events sends an envelope, with the fields in `payload`. A later
-version sends `tool_call_update`, one call at a time, and `tool_call_result`.
+LmDotnetTools (docs/origins.md), which defined these events, sends an envelope, with the fields in
+`payload`. A later version sends `tool_call_update`, one call at a time, and `tool_call_result`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ UPDATES: Final = ("tools_call_update", "tool_call_update")
 RESULTS: Final = ("tool_result", "tool_call_result")
 KINDS: Final = (*UPDATES, *RESULTS, "tools_aggregate")
 ENDED: Final = ("complete", "error", "truncated")
-# The timestamp in a message's id, which the public server changes with each chunk.
+# The timestamp in a message's id, which LmDotnetTools changes with each chunk.
 _TIME: Final = re.compile("-[0-9A-F]{15}(?=-)")
 
 

@@ -17,8 +17,8 @@ from .statements import CallDelta, Finish, Reasoning, Statement, Text
 
 # The most response ids that are remembered.
 _MAX_RESPONSES: Final = 1000
-# The fields of a delta other than `content` and `tool_calls`.
-_RARE: Final = frozenset(
+# The fields that few deltas have; if there is none, they are not looked up.
+_RARE_FIELDS: Final = frozenset(
     "reasoning_content reasoningContent reasoning reasoning_details reasoningDetails refusal"
     " toolCalls function_call functionCall".split()
 )
@@ -76,8 +76,8 @@ def _continues(event: dict[str, Any]) -> bool:
 
 
 def _is_later(call: dict[str, Any]) -> bool:
-    has_name = call.get("id") or as_object(call, "function").get("name")
-    return not has_name or bool(as_index(call, "index"))
+    starts_call = call.get("id") or as_object(call, "function").get("name")
+    return not starts_call or bool(as_index(call, "index"))
 
 
 def translate(event: dict[str, Any], message: str | None) -> list[Statement]:
@@ -101,10 +101,10 @@ def translate(event: dict[str, Any], message: str | None) -> list[Statement]:
 
 
 def _delta(delta: dict[str, Any], message: str | None, choice: int) -> list[Statement]:
-    # Most deltas have one or two fields: looking for all the others would take most of the time.
-    has_rare = not _RARE.isdisjoint(delta)
+    # Looking up each rare field would take most of the time.
+    has_rare_field = not _RARE_FIELDS.isdisjoint(delta)
     statements: list[Statement] = []
-    if has_rare:
+    if has_rare_field:
         # Several fields may repeat the same thought.
         thought = first(delta, "reasoning_content", "reasoningContent") or delta.get("reasoning")
         thought = thought or first(delta, "reasoning_details", "reasoningDetails")
@@ -112,7 +112,7 @@ def _delta(delta: dict[str, Any], message: str | None, choice: int) -> list[Stat
     if value := delta.get("content"):
         statements += content(value, choice)
     calls = items(delta, "tool_calls")
-    if has_rare:
+    if has_rare_field:
         calls = calls or items(delta, "toolCalls")
         if refusal := as_text(delta, "refusal"):
             statements.append(Text(refusal, choice, refusal=True))

@@ -1,8 +1,8 @@
 """OpenAI Responses: items with an id of their own, deltas that name the item.
 
 Function calls, MCP calls (their id is the item's, their result comes with them) and custom tools
-(free text). Texts and arguments come twice more, complete, at the end: a text counts if nothing of
-it was streamed, arguments are compared with the streamed ones. Some clients write the names of
+(free text). The complete texts and arguments are repeated by later events. Texts are used only if
+none was streamed; arguments are compared with the streamed ones. Some clients write the names of
 fields in camelCase.
 """
 

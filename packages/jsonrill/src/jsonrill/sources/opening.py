@@ -81,8 +81,8 @@ def _read_httpx(response: Any) -> Any:
 def _read_requests(response: Any) -> Any:
     """Read the body of a `requests.Response`.
 
-    Its `iter_content(None)` yields chunks as they arrive, or a body that has been read; a body
-    that is not chunked it would read to the end first.
+    Its `iter_content(None)` yields chunks as they arrive, or a body that has been read. It would
+    read a body that is not chunked to its end first, so that is read with `read1`.
     """
     raw = response.raw
     has_read1 = hasattr(raw, "read1") and hasattr(raw, "decode_content")
@@ -185,7 +185,7 @@ def _refuse_unopened(source: Any) -> None:
         close = getattr(source, "close", None)
         if callable(close):
             close()  # else the interpreter would warn that it was never awaited
-        raise TypeError(f"this {name} has not been awaited: pass `await` and the call, as a source")
+        raise TypeError(f"this {name} was not awaited: pass `await call(...)`, not `call(...)`")
     if isinstance(source, Iterable | AsyncIterable | os.PathLike) or hasattr(source, "read"):
         return
     for method, word in (("__enter__", "with"), ("__aenter__", "async with")):

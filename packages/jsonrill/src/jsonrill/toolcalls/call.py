@@ -336,7 +336,7 @@ class ToolCall:
         if self._rebuilder is not None:
             return False
         if fragments:
-            # The public generator's fragments lack escapes.
+            # The foreign generator's fragments lack escapes.
             return bool(text) and any(map(is_foreign, fragments))
         is_empty = self.is_placeholder or (not self.raw and _is_empty_object(text))
         return fragments is None or is_empty

@@ -56,8 +56,8 @@ class ToolCallUpdate:
         self.tool_call_id = call.id
         self.index = call.index
         self.error = call.error if self.status == "error" else None
-        # An id that was made here is not sent where the provider's may still come: the receiver
-        # knows the call by its index until then, and makes the same one.
+        # Do not send a generated id while the provider's may still arrive: the receiver
+        # generates the same one from the index.
         self._sends_id = call.own_id or call.index is None
 
     def to_wire(self) -> dict[str, Any]:
@@ -76,8 +76,8 @@ class ToolCallUpdate:
         return {name: value for name, value in fields.items() if value is not None}
 
     def __repr__(self) -> str:
-        shown = (self.function_name, self.function_args, self.status)
-        words = " ".join(repr(part) for part in shown if part is not None)
+        fields = (self.function_name, self.function_args, self.status)
+        words = " ".join(repr(part) for part in fields if part is not None)
         return f"<ToolCallUpdate {self.tool_call_id} {words}>"
 
 
@@ -235,7 +235,7 @@ class ToolCalls:
             self._calls[call.number] = call
         status = call.status
         call.event = self._event
-        name = None if delta.name is None else self._name(call, delta.name, delta)
+        name = None if delta.name is None else self._set_name(call, delta.name, delta)
         if call.is_open:
             call.take(delta)
             if delta.end is not None:
@@ -263,11 +263,11 @@ class ToolCalls:
         self._updates.append(ToolCallUpdate(call, name, status="error"))
         self._identity.drop(call)
 
-    def _name(self, call: ToolCall, name: str, delta: CallDelta) -> str | None:
-        """Return the name if it changes with this delta, else None. With it the schema is known.
+    def _set_name(self, call: ToolCall, name: str, delta: CallDelta) -> str | None:
+        """Set the name and the schema of a call; return the name if it changed.
 
-        Before the arguments it may come in pieces, or again and longer. A schema of objects says
-        nothing about free text.
+        Before the arguments a name may come in pieces, or again and longer. A schema that does not
+        allow strings is not used for free text.
         """
         if call.name is not None:
             if call.raw or name == call.name or delta.end is not None or not call.is_open:
@@ -311,7 +311,7 @@ class ToolCalls:
                 del self._early[next(iter(self._early))]
             return
         if call.is_open and call.status == "streaming":
-            # A tool that has answered was called: nothing more of its arguments will come.
+            # A result proves that the call was made, so its arguments are complete.
             self._close(call, Finish())
         self._answer(call, result)
 
@@ -328,21 +328,21 @@ class ToolCalls:
 
     def _aggregate(self, message: str | None, deltas: Iterable[CallDelta]) -> None:
         """Replace the calls of a message by their final state."""
-        stated: set[int] = set()
+        numbers: set[int] = set()
         for delta in deltas:
             call = self._identity.find(delta)
             if call is None:
                 continue
             self._calls.setdefault(call.number, call)
-            stated.add(call.number)
+            numbers.add(call.number)
             status = call.status
-            name = None if delta.name is None else self._name(call, delta.name, delta)
+            name = None if delta.name is None else self._set_name(call, delta.name, delta)
             call.replace(delta)
             self._update(call, status, name)
             if self._early:
                 self._take_early(call)
         for scope in self._identity.end_scopes(message, 0):
-            for number in scope.calls.keys() - stated:
+            for number in scope.calls.keys() - numbers:
                 self._drop(scope.calls[number])
             self._end(scope, None)
 
@@ -359,8 +359,8 @@ class ToolCalls:
 def _is_empty(delta: CallDelta) -> bool:
     """Return whether a delta has no id, index, name and content."""
     content = delta.text or delta.parts or delta.end or delta.fragments
-    named = delta.id or delta.name or delta.alias or delta.index is not None
-    return not (content or named) and delta.value is ABSENT
+    identity = delta.id or delta.name or delta.alias or delta.index is not None
+    return not (content or identity) and delta.value is ABSENT
 
 
 def _compiled(schemas: Mapping[str, Any] | None) -> dict[str, Schema]:
