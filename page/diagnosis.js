@@ -107,7 +107,7 @@ function findCut(recording) {
   const isOpen = fault !== undefined && (outline !== null || document?.root !== null);
   if (reason === "" && !isOpen) return null;
   const [what, advice] = CUTS[reason] ?? CUTS[""];
-  const todo = recording.isJoined ? `${advice} No blank line separates the events, so that readers join them.` : advice;
+  const todo = recording.isJoined ? `${advice} No blank line separates the events, so readers join them.` : advice;
   if (fault !== undefined && isOpen && document) {
     return bad(`${what}; ${fault.expected} is missing`, todo, locate(recording, fault, document, "cut off"));
   }
@@ -163,7 +163,7 @@ function findReport(recording) {
   }
   if (report.code !== "REVISION") return bad(report.message, GENERAL, { where: formatPath(report.path) });
   const { message, path, position } = report;
-  const todo = "Text that was sent cannot be changed: let snapshots only grow, or send them as messages of the jsonrill wire.";
+  const todo = "Text that was sent cannot be changed: add to snapshots only, or send them as messages of the jsonrill wire.";
   const mark = markItem(position, "changed", path);
   return bad(message.split("; ")[0], todo, { where: `snapshot ${formatNumber(position)}, in ${formatPath(path)}`, mark });
 }
@@ -173,7 +173,7 @@ function findWireError({ kind, wireError, isWireEnded, isEnded, length }) {
   if (kind !== "wire") return null;
   if (wireError !== null) {
     const mark = markItem(wireError.position, "does not fit");
-    const todo = "The receiver keeps its value until the next snapshot: let the sender send one.";
+    const todo = "The receiver keeps its value until the next snapshot: request one from the sender.";
     return bad(`The message does not fit: ${wireError.message}`, todo, { where: `message ${wireError.position}`, mark });
   }
   if (!isEnded || isWireEnded) return null;
@@ -191,7 +191,7 @@ function findBrokenItem({ broken, items, kind }) {
   const isCut = fault.code === "TRUNCATED";
   const subject = `This ${ITEMS[kind]} is not JSON`;
   const what = isCut ? `${subject}: ${fault.expected} is missing` : describeFault(fault, outline.text, subject);
-  const todo = isCut ? "Look at what wrote or copied it: it stops too early." : findRemedy(fault, outline.text);
+  const todo = isCut ? "Check the program that wrote or copied it: it stops too early." : findRemedy(fault, outline.text);
   const where = `${ITEMS[kind]} ${broken}: ${describePlace(outline.text, fault.offset, fault.path)}`;
   return bad(what, todo, { where, mark: markItem(broken, "not JSON") });
 }
@@ -237,7 +237,7 @@ function findMissingId(recording) {
   if (!isEnded || !["openai_chat", "openai_responses", "anthropic"].includes(answer?.parts.reader.provider ?? "")) return null;
   // A missing id is made from the message and the index.
   const call = answer?.calls.find(({ id }) => /:\d*(?:#\d+)?$/.test(id) && !items.some((item) => item.includes(`"${id}"`)));
-  const todo = "Look at what sent or copied the events: the API needs the id to match a result with its call.";
+  const todo = "Check the program that sent or copied the events: the API needs the id to match a result with its call.";
   return call ? diagnoseTrack(recording, call, `The call ${call.name} has no id`, todo, "no id") : null;
 }
 
@@ -253,7 +253,7 @@ function findLostCharacter(recording) {
 
 /** @param {Recording} recording */
 function findJoinedEvents({ isJoined }) {
-  const todo = "End each event with a blank line, or readers join them. If only this copy lacks the lines, all is well.";
+  const todo = "End each event with a blank line, or readers join them. If only this copy lacks the lines, ignore this.";
   const place = { where: "after event 1", mark: markItem(1, "not separated") };
   return isJoined ? bad("No blank line separates the events", todo, place) : null;
 }

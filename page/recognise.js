@@ -41,7 +41,7 @@ export function recognise(text, chosen = "auto") {
   const isJoined = isStream && items[0]?.at === null && lines.some((_, at) => isData(lines[at]) && isData(lines[at + 1]));
   const material = { ...withItems(kind, items, values, source, isStream), isDone, isJoined };
   const isUnknown = isStream && (kind === "many" || kind === "text") && values.some(isObject);
-  return isUnknown ? { ...material, about: `${formatCount(items.length, "event")} of no known provider` } : material;
+  return isUnknown ? { ...material, about: `${formatCount(items.length, "event")} of an unknown provider` } : material;
 }
 
 /**

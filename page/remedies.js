@@ -35,7 +35,7 @@ const REMEDIES = [
   [/./, /^\W?$/, /^[\x00-\x08\x0e-\x1f\ufffd]/, "These are bytes, not text. Decompress or decode them first."],
   [/./, /^$/, /^[\w+/-]{40}/, "Decode it first: this is not text, but perhaps base64."],
   [/./, /^/, /^[+-]?(?:NaN|Infinity)/, "Write null: JSON has no NaN and no Infinity."],
-  [/./, /^[a-z]{0,4}$/, /^[^{[]*$/, "Look at what sent it: is it an error message? If a model wrote it, ask for JSON only."],
+  [/./, /^[a-z]{0,4}$/, /^[^{[]*$/, "Check the sender: is this an error message? If a model wrote it, ask for JSON only."],
   [/./, /^[a-z]{0,4}$/, /./, "Ask for JSON only: without words or a code fence around it."],
   [/^a value/, /[^:[,]$/, /./, "Write one JSON value on each line, and nothing else."],
   [/./, /./, /^['‘’“”`]/, "Use double quotes: JSON has no others."],

@@ -7,9 +7,9 @@ import { isObject, parseJson } from "./format.js";
 /** One rendered event and the number of the record that it comes from. @typedef {{id: string, record: number, data: any}} Rendered */
 /** @typedef {{id: string, input: string, last: number, closed: boolean, options: {[name: string]: any}}} Status */
 
-// Seconds after which the server deletes what was pasted.
+// Seconds after which the server deletes pasted streams.
 const KEEP = 3600;
-// The server takes bodies of this many characters at least.
+// Every server accepts bodies of this many characters.
 const BODY = 2_000_000;
 
 export class Server {

@@ -372,7 +372,7 @@ export class Rebuilder extends GrowingValue {
   }
 
   /**
-   * Throw if a fragment of this kind cannot come now, or not at this path.
+   * Throw if a fragment of this kind does not fit the state, or its path is wrong.
    * @param {Kind} kind
    * @param {Path} path
    * @param {string} state
@@ -381,7 +381,7 @@ export class Rebuilder extends GrowingValue {
     const { frame } = this.#builder;
     if (!NEXT[state].includes(kind)) {
       const place = formatPath(this.openPath ?? []);
-      throw new FragmentError(`${kind} cannot come in ${place}, but ${NEXT[state].join(" or ") || "nothing more"}`);
+      throw new FragmentError(`expected ${NEXT[state].join(" or ") || "nothing more"} but got ${kind}, in ${place}`);
     }
     if (this.#isForeign) return;
     const next = pathOf(kind === "Key" || kind.startsWith("End") ? frame?.parent : frame);
