@@ -7,7 +7,7 @@ import { colour } from "./text-pane.js";
 
 /** @typedef {import("./recording.js").Recording} Recording */
 /** @typedef {import("./server.js").Rendered} Rendered */
-/** @typedef {{key: number, signature: string, record: number, data: any, isLast: boolean, after: number}} Row */
+/** @typedef {{key: number, signature: string, record: number, data: any, isLast: boolean}} Row */
 /**
  * `render` reads the stream from the server in a format; null if there is no server.
  * @typedef {{render: ((query: Record<string, string>) => AsyncIterable<Rendered>) | null, onPick: (position: number) => void,
@@ -99,7 +99,7 @@ export class EventsPane {
     const query = this.#filter.value.toLowerCase();
     const events = this.#find(query);
     const visible = events.slice(-MAX_ROWS);
-    const rows = visible.map((index, at) => this.#row(index, events[events.length - visible.length + at - 1] ?? -1));
+    const rows = visible.map((index) => this.#row(index));
     followEnd(this.#table, () => showRows(this.#body, rows, (row, element) => this.#fill(row, element), "tr"));
     const all = formatCount(events.length, query ? "match" : "event", query ? "matches" : "events");
     this.#count.textContent = this.#problem || (events.length > MAX_ROWS ? `${all}, the last ${MAX_ROWS} are shown` : all);
@@ -132,14 +132,12 @@ export class EventsPane {
 
   /**
    * @param {number} index
-   * @param {number} before the index of the row above, or -1
    * @returns {Row}
    */
-  #row(index, before) {
+  #row(index) {
     const { record, data } = this.#event(index);
     const isLast = record === this.#position;
-    const after = this.#timeOf(record) - (before < 0 ? 0 : this.#timeOf(this.#event(before).record));
-    return { key: index, signature: `${this.#turn} ${isLast} ${before}`, record, data, isLast, after };
+    return { key: index, signature: `${this.#turn} ${isLast}`, record, data, isLast };
   }
 
   /** @param {number} record */
@@ -152,7 +150,7 @@ export class EventsPane {
    * @param {Row} row
    * @param {HTMLElement} element
    */
-  #fill({ record, data, isLast, after }, element) {
+  #fill({ record, data, isLast }, element) {
     const { isTimed, kind } = /** @type {Recording} */ (this.#recording);
     const [name, tone, content] = this.#isReceived ? describeReceived(kind, data) : describeRendered(data);
     element.className = isLast ? "last" : "";
@@ -160,7 +158,6 @@ export class EventsPane {
     element.replaceChildren(
       make("td", "figure", formatNumber(record)),
       make("td", "figure", isTimed ? formatDuration(this.#timeOf(record)) : "–"),
-      make("td", "figure muted", isTimed ? `+${formatDuration(after)}` : "–"),
       make("td", "", make("span", `badge ${tone}`, escapeText(name))),
       make("td", "change text", ...content),
     );

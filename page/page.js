@@ -61,7 +61,6 @@ class Page {
   constructor() {
     byId("show-mark").addEventListener("click", () => this.#showMark());
     byId("show-repaired").addEventListener("click", () => this.#source.showRepaired());
-    byId("speed").addEventListener("change", () => this.#timeline.keepMoment());
     addEventListener("keydown", (event) => this.#press(event));
     addEventListener("resize", () => this.redraw());
     void this.#start.arrive();
@@ -136,7 +135,7 @@ class Page {
     if (recording === null) return;
     const diagnosis = this.#diagnose(recording);
     const isNew = diagnosis.tone !== "busy" && diagnosis.what !== this.#diagnosis?.what;
-    if (isNew) announce(`${diagnosis.what}. ${diagnosis.todo}`);
+    if (isNew) announce(`${diagnosis.what.replace(/\.$/, "")}. ${diagnosis.todo}`);
     if (isNew && diagnosis.mark) this.#chooseTabOf(diagnosis.mark);
     this.#diagnosis = diagnosis;
     this.#timeline.draw(this.#stops(recording, diagnosis));
@@ -216,8 +215,9 @@ class Page {
     }
     const root = recording.outline?.root;
     if (root && root.children.length <= MAX_STOPS) {
-      for (const { end, key } of root.children) {
-        if (end !== Infinity) stops.push({ position: recording.positionOf(end - 1), label: `${key} is complete`, tone: "good" });
+      for (const { start, end, key } of root.children) {
+        if (end > start && end !== Infinity)
+          stops.push({ position: recording.positionOf(end - 1), label: `${key} is complete`, tone: "good" });
       }
     }
     return stops;

@@ -138,7 +138,7 @@ export class Source {
       this.#id = this.#server.publish({ input: kind, ...options }, records);
       const id = await this.#id;
       if (this.#recording !== recording) return;
-      byId("published").textContent = `private stream ${id}, deleted after an hour`;
+      byId("published").textContent = `private stream, deleted after an hour`;
       if (location.hash === "#pasted") history.replaceState(null, "", `#stream=${id}`);
       await this.#check(recording, id);
       if (!recording.document?.faults.some(({ code }) => code === "INVALID_JSON")) return;

@@ -29,7 +29,8 @@ export class Start {
     input.addEventListener("change", () => this.#openFile(input.files?.[0]));
     addEventListener("paste", (event) => this.#onPaste(event));
     addEventListener("popstate", () => this.#route());
-    this.#listenToDrops();
+    addEventListener("dragover", (event) => event.preventDefault());
+    addEventListener("drop", (event) => this.#take(event, event.dataTransfer, "Dropped"));
   }
 
   /** Show the box to paste into. */
@@ -118,26 +119,18 @@ export class Start {
   /** @param {ClipboardEvent} event */
   #onPaste(event) {
     const target = /** @type {HTMLElement} */ (event.target);
-    if (target.closest?.("input, textarea, dialog")) return;
-    event.preventDefault();
-    const [file] = event.clipboardData?.files ?? [];
-    if (file) this.#openFile(file);
-    else this.#open(event.clipboardData?.getData("text/plain") ?? "", "Pasted");
+    if (!target.closest?.("input, textarea, dialog")) this.#take(event, event.clipboardData, "Pasted");
   }
 
-  #listenToDrops() {
-    const drop = byId("drop");
-    addEventListener("dragover", (event) => {
-      event.preventDefault();
-      drop.hidden = false;
-    });
-    addEventListener("dragleave", (event) => (drop.hidden = event.relatedTarget === null));
-    addEventListener("drop", (event) => {
-      event.preventDefault();
-      drop.hidden = true;
-      const [file] = event.dataTransfer?.files ?? [];
-      if (file) this.#openFile(file);
-      else this.#open(event.dataTransfer?.getData("text/plain") ?? "", "Dropped");
-    });
+  /**
+   * @param {Event} event
+   * @param {DataTransfer | null} data
+   * @param {string} title
+   */
+  #take(event, data, title) {
+    event.preventDefault();
+    const [file] = data?.files ?? [];
+    if (file) this.#openFile(file);
+    else this.#open(data?.getData("text/plain") ?? "", title);
   }
 }

@@ -29,10 +29,6 @@ export class TimeLine {
 
   #onMove;
 
-  get #speed() {
-    return Number(byId("speed", HTMLSelectElement).value);
-  }
-
   /**
    * @param {Recording} recording
    * @param {"end" | "play" | "follow"} how
@@ -69,7 +65,7 @@ export class TimeLine {
     this.isFollowing = false;
     if (this.isPlaying) {
       if (this.position >= recording.length) this.position = 0;
-      this.keepMoment();
+      this.#clock = performance.now() - (recording.times[this.position - 1] ?? 0);
       requestAnimationFrame(() => this.#tick(recording));
     }
     this.#onMove();
@@ -78,7 +74,7 @@ export class TimeLine {
   /** @param {Recording} recording */
   #tick(recording) {
     if (!this.isPlaying || recording !== this.#recording) return;
-    const time = (performance.now() - this.#clock) * this.#speed;
+    const time = performance.now() - this.#clock;
     while (this.position < recording.length && recording.times[this.position] <= time) this.position += 1;
     if (this.position >= recording.length) {
       this.isPlaying = false;
@@ -87,11 +83,6 @@ export class TimeLine {
       requestAnimationFrame(() => this.#tick(recording));
     }
     this.#onMove();
-  }
-
-  /** Continue from the same moment at another speed. */
-  keepMoment() {
-    this.#clock = performance.now() - (this.#recording?.times[this.position - 1] ?? 0) / this.#speed;
   }
 
   /** @param {Stop[]} stops */

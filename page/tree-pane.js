@@ -28,14 +28,17 @@ export class TreePane {
     });
     byId("match-before").addEventListener("click", () => this.#goTo(this.#match - 1));
     byId("match-after").addEventListener("click", () => this.#goTo(this.#match + 1));
-    byId("copy-path").addEventListener("click", () => void copyText(formatPath(this.tree.selected ?? []), byId("copy-path")));
+    byId("copy-path").addEventListener(
+      "click",
+      () => void copyText(formatPath(this.tree.state.selected ?? []), byId("copy-path")),
+    );
     byId("copy-value").addEventListener("click", () => void copyText(this.#value(), byId("copy-value")));
   }
 
   #onSelect;
 
   reset() {
-    this.tree.reset();
+    this.tree.state.reset();
     this.#search.value = "";
     this.#find();
     byId("selection").hidden = true;
@@ -69,12 +72,12 @@ export class TreePane {
   #showSelection(path) {
     byId("selection").hidden = false;
     byId("path").textContent = escapeText(formatPath(path));
-    this.#onSelect(this.tree.view?.outline.find(path) ?? null);
+    this.#onSelect(this.tree.state.view?.outline.find(path) ?? null);
   }
 
   /** Return the JSON text of the selected value. */
   #value() {
-    const { view, selected } = this.tree;
+    const { view, selected } = this.tree.state;
     const node = view?.outline.find(selected ?? []);
     if (!view || !node) return "";
     return node.isComplete(view.offset)
@@ -87,7 +90,7 @@ export class TreePane {
   /** Find the text in keys and values up to this moment. */
   #find() {
     const query = this.#search.value.toLowerCase();
-    const { view } = this.tree;
+    const { view } = this.tree.state;
     this.#matches = query && view ? findMatches(view, query) : [];
     const { length } = this.#matches;
     byId("found").textContent =

@@ -13,7 +13,7 @@ import { TreeRows } from "./tree-rows.js";
 let trees = 0;
 
 export class TreeView {
-  #state = new TreeRows();
+  state = new TreeRows();
   /** @type {Row[]} */
   #rows = [];
   #id = `tree-${(trees += 1)}`;
@@ -32,39 +32,26 @@ export class TreeView {
     list.addEventListener("keydown", (event) => this.#press(event));
   }
 
-  get view() {
-    return this.#state.view;
-  }
-
-  get selected() {
-    return this.#state.selected;
-  }
-
-  /** Forget what was selected and expanded. */
-  reset() {
-    this.#state.reset();
-  }
-
   /**
    * @param {View | null} view
    * @param {TreeMark | null} mark
    * @param {View | null} [previous]
    */
   show(view, mark = null, previous = null) {
-    Object.assign(this.#state, { view, mark, previous });
+    Object.assign(this.state, { view, mark, previous });
     this.#draw();
   }
 
   /** Select a value, and expand what is around it. @param {Path} path */
   select(path) {
-    this.#state.selected = path;
-    this.#state.reach(path);
+    this.state.selected = path;
+    this.state.reach(path);
     this.#draw();
     reveal(this.list.querySelector("[aria-selected=true]"), this.list);
   }
 
   #draw() {
-    this.#rows = this.#state.list();
+    this.#rows = this.state.list();
     showRows(this.list, this.#rows, (row, element) => this.#fill(row, element));
     const current = this.#rows.find(({ isSelected }) => isSelected);
     if (current) this.list.setAttribute("aria-activedescendant", this.#idOf(current));
@@ -103,7 +90,7 @@ export class TreeView {
   #fillValue({ node, text, isOpen, isNew, badge }, element) {
     if (node.isContainer) element.setAttribute("aria-expanded", String(isOpen));
     element.append(make("span", node.isContainer ? "preview" : `value ${node.kind}`, escapeText(text)));
-    element.classList.toggle("open", !node.isComplete(this.view?.offset ?? 0));
+    element.classList.toggle("open", !node.isComplete(this.state.view?.offset ?? 0));
     element.classList.toggle("new", isNew);
     element.classList.toggle("marked", badge !== "");
   }
@@ -114,10 +101,10 @@ export class TreeView {
     const row = this.#rows.find((candidate) => this.#idOf(candidate) === element?.id);
     if (row === undefined || row.kind === "mark") return;
     if (row.kind === "more") {
-      this.#state.moveWindow(row);
+      this.state.moveWindow(row);
       return this.#draw();
     }
-    this.#state.selected = row.node.path;
+    this.state.selected = row.node.path;
     this.#expand(row.node, !row.isOpen);
     this.#onSelect(row.node.path);
   }
@@ -156,7 +143,7 @@ export class TreeView {
     let child = node;
     while (child !== null && child.parent !== row.node) child = child.parent;
     if (child !== null) return children[children.indexOf(child) + Math.sign(row.count)];
-    return row.count < 0 ? children[0] : children[row.node.count(this.view?.offset ?? 0) - 1];
+    return row.count < 0 ? children[0] : children[row.node.count(this.state.view?.offset ?? 0) - 1];
   }
 
   /**
@@ -164,7 +151,7 @@ export class TreeView {
    * @param {boolean} isOpen
    */
   #expand(node, isOpen) {
-    if (node !== null) this.#state.setExpanded(node, isOpen);
+    if (node !== null) this.state.setExpanded(node, isOpen);
     this.#draw();
     return node;
   }
