@@ -8,6 +8,8 @@ import { countBefore } from "./search.js";
 /** @typedef {"streaming" | "complete" | "error" | "truncated"} Status */
 /** The state of a part from an event on. @typedef {{at: number, length: number, status: Status}} State */
 
+const REASON_WORD = /"(?:(?:block|finish|stop)_?)?reason":"(?!stop")(\w+)"/i;
+
 /** A part and its history. Its text only grows, so a moment of a part is a length. */
 export class Track {
   /** @type {State[]} */
@@ -62,8 +64,10 @@ export class Answer {
   outline = new Outline();
   /** The provider's error message. */
   error = "";
-  /** Why the answer was cut off: length, filtered, refused or lost. */
+  /** Why the answer was cut off: length, filtered, blocked, refused or lost. */
   reason = "";
+  /** The provider's own word for the reason, such as SAFETY. */
+  reasonWord = "";
   isRecognised = false;
   parts = new Parts();
   /** @type {Map<number, Track>} */
@@ -90,11 +94,14 @@ export class Answer {
    */
   add(event, parts = isObject(event) ? this.parts.feed(event) : []) {
     const at = this.#lengths.length;
+    const isWhole = this.reason === "";
     this.error ||= reportedError(event);
     for (const part of parts) {
       if (part.kind) this.#take(part, at);
       else this.error ||= reportedError(part);
     }
+    if (event?.promptFeedback?.blockReason) this.reason = "blocked";
+    if (isWhole && this.reason !== "") this.reasonWord = REASON_WORD.exec(JSON.stringify(event))?.[1] ?? "";
     this.#lengths.push(this.outline.length);
   }
 

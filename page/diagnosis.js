@@ -3,7 +3,7 @@
 import { formatPath } from "../js/src/index.js";
 import { describePlace } from "./characters.js";
 import { formatCount, formatNumber, parseJson, shorten } from "./format.js";
-import { markItem, locate } from "./marks.js";
+import { locate, locateTrack, markItem } from "./marks.js";
 import { Outline } from "./outline.js";
 import { CUTS, GENERAL, describeFault, adviseOnError, findRemedy } from "./remedies.js";
 
@@ -18,8 +18,8 @@ const ITEMS = { text: "piece", many: "piece", snapshots: "snapshot", events: "ev
 
 /** What can be wrong; the first finding is shown. */
 const FINDERS = [
-  ...[findFailure, findBrokenItem, findNoData, findProviderError, findInvalidDocument, findCut, findInvalidCall, findReport],
-  ...[findWireError, findUnknownEvents, findDoubleEncoding, findMissingId, findLostCharacter, findJoinedEvents],
+  ...[findFailure, findBrokenItem, findNoData, findProviderError, findFenced, findInvalidDocument, findCut, findInvalidCall],
+  ...[findReport, findWireError, findUnknownEvents, findDoubleEncoding, findMissingId, findLostCharacter, findJoinedEvents],
 ];
 
 /**
@@ -70,23 +70,24 @@ function findFailure(recording) {
 
 /** @param {Recording} recording */
 function findProviderError(recording) {
-  const { answer, length } = recording;
+  const { answer, items, length } = recording;
   if (!answer?.error) return null;
   const what = `The provider reported an error: ${shorten(answer.error)}`;
-  const todo = adviseOnError(answer.error);
+  const todo = adviseOnError(answer.error, items);
   const open = answer.calls.find((call) => call.states.at(-1)?.status === "truncated");
-  if (open !== undefined) return diagnoseTrack(recording, open, what, todo);
+  if (open !== undefined) return bad(what, todo, locateTrack(open));
   const { outline } = answer;
   const { path = [] } = outline.faults[0] ?? {};
   const where = recording.hasDocument ? describePlace(outline.text, outline.length, path) : `event ${formatNumber(length)}`;
-  const mark = { offset: outline.length, length: 0, path, position: length, label: "error of the provider", track: null };
+  const mark = { offset: outline.length, length: 0, path, position: length, label: "provider error", track: null };
   return bad(what, todo, { where, mark });
 }
 
 /** @param {Recording} recording */
 function findInvalidDocument(recording) {
   const outline = recording.document;
-  const fault = outline?.faults.find(({ code }) => code !== "TRUNCATED");
+  // Only a line of JSON lines can be cut off with text after it.
+  const fault = outline?.faults.find(({ code, offset }) => code !== "TRUNCATED" || /\S/.test(outline.text.slice(offset)));
   if (outline === null || fault === undefined) return null;
   if (fault.code === "LIMIT_EXCEEDED") {
     const todo = `If you expect this, raise the limit “${fault.expected}” of the program that reads it. If not, find what wrote it.`;
@@ -99,20 +100,44 @@ function findInvalidDocument(recording) {
   return bad(what, findRemedy(fault, outline.text, recording.repaired !== undefined), place);
 }
 
-/** Diagnose an answer or a text that stopped early. @param {Recording} recording */
-function findCut(recording) {
-  const { outline, answer, document } = recording;
+/** Diagnose broken JSON in a code fence. @param {Recording} recording */
+function findFenced(recording) {
+  const { document, answer, repaired } = recording;
+  const [all, before, content] = /^([^]*?```\w*[\r\n])([^]*?)(?:[\r\n]```|$)/.exec(document?.text ?? "") ?? [];
+  if (!recording.isEnded || all === undefined || document?.faults[0]?.code !== "INVALID_JSON") return null;
+  const outline = new Outline();
+  // Spaces before the content keep its offsets.
+  outline.feed(before.replace(/\S/g, " ") + content);
+  outline.flush();
+  const [fault] = outline.faults;
+  if (fault === undefined) return null;
+  if (fault.code === "TRUNCATED" && answer?.reason) return findCut(recording, outline);
+  const what = describeFault(fault, outline.text, "Invalid JSON in a code fence");
+  const todo = `Ask for JSON without a code fence. ${findRemedy(fault, outline.text, repaired !== undefined)}`;
+  return bad(what, todo, locate(recording, fault, outline, "not JSON"));
+}
+
+/**
+ * Diagnose an answer or a text that stopped early.
+ * @param {Recording} recording
+ * @param {Outline | null} [document] the JSON of the answer
+ */
+function findCut(recording, document = recording.document) {
+  const { outline, answer } = recording;
   const fault = document?.faults[0];
   const reason = answer?.reason || fault?.reason || "";
   const isOpen = fault !== undefined && (outline !== null || document?.root !== null);
   if (reason === "" && !isOpen) return null;
-  const [what, advice] = CUTS[reason] ?? CUTS[""];
+  const [cause, advice] = CUTS[reason || (answer ? "complete" : "")] ?? CUTS[""];
+  const what = answer?.reasonWord ? `${cause} (${answer.reasonWord})` : cause;
   const todo = recording.isJoined ? `${advice} No blank line separates the events, so readers join them.` : advice;
   if (fault !== undefined && isOpen && document) {
-    return bad(`${what}; ${fault.expected} is missing`, todo, locate(recording, fault, document, "cut off"));
+    const isNumber = fault.offset === document.length && /\d$/.test(document.text) && /^'/.test(fault.expected);
+    const missing = `${fault.expected} is missing${isNumber ? ", and the number may go on" : ""}`;
+    return bad(`${what}; ${missing}`, todo, locate(recording, fault, document, "cut off"));
   }
   const open = answer?.tracks.find((track) => track.states.at(-1)?.status === "truncated") ?? null;
-  if (open?.kind === "call") return diagnoseTrack(recording, open, what, todo);
+  if (open?.kind === "call") return bad(what, todo, locateTrack(open));
   const finding = reason === "refused" && open?.text ? `${what}: “${shorten(open.text)}”` : what;
   const position = open?.states.at(-1)?.at ?? recording.length;
   const track = document === null ? open : null;
@@ -129,26 +154,10 @@ function findInvalidCall(recording) {
     const subject = `Invalid arguments of ${wrong.name || "a call"}`;
     const what = fault ? describeFault(fault, wrong.text, subject) : `${subject}: ${wrong.message}`;
     const todo = fault ? findRemedy(fault, wrong.text) : GENERAL;
-    return diagnoseTrack(recording, wrong, what, `${todo} A strict tool schema prevents it.`);
+    return bad(what, `${todo} A strict tool schema prevents it.`, locateTrack(wrong));
   }
   const open = recording.isEnded ? calls.find((call) => call.states.at(-1)?.status === "truncated") : undefined;
-  return open ? diagnoseTrack(recording, open, "Cut off: the provider ended the answer inside a call", CUTS.length[1]) : null;
-}
-
-/**
- * @param {Recording} recording
- * @param {Track} track
- * @param {string} what
- * @param {string} todo
- * @param {string} [reason] what is wrong if all of it is JSON
- */
-function diagnoseTrack(recording, track, what, todo, reason = "cut off") {
-  const fault = track.outline.faults[0];
-  const { offset = reason === "cut off" ? track.outline.length : 0, path = [] } = fault ?? {};
-  const state = track.states.find(({ length }) => length > offset) ?? track.states[track.states.length - 1];
-  const label = fault?.code === "TRUNCATED" || !fault ? reason : "not JSON";
-  const mark = { offset, length: label === "cut off" ? 0 : 1, path, position: state.at, label, track };
-  return bad(what, todo, { where: `${track.name}: ${describePlace(track.text, offset, path)}`, mark });
+  return open ? bad(...CUTS.complete, locateTrack(open)) : null;
 }
 
 /** Report what the server found. @param {Recording} recording */
@@ -157,7 +166,7 @@ function findReport(recording) {
   if (report === null) return null;
   const outline = recording.outline ?? recording.answer?.outline;
   if (report.code === "INVALID_SCHEMA") {
-    const todo = "Send this message to the model and ask again. If the value is right, change the schema.";
+    const todo = "Send the model this message, from “Violates” on, and ask again. If the value is right, change the schema.";
     const place = outline ? locate(recording, report, outline, "violates the schema") : {};
     return bad(`Violates the schema: ${report.message}`, todo, place);
   }
@@ -221,7 +230,7 @@ function findDoubleEncoding(recording) {
   }
   const call = answer?.calls.find(({ outline }) => isEncodedTwice(outline));
   const what = `Encoded twice: the arguments of ${call?.name} are a string that contains JSON`;
-  return call ? diagnoseTrack(recording, call, what, todo, "encoded twice") : null;
+  return call ? bad(what, todo, locateTrack(call, "encoded twice")) : null;
 }
 
 /** @param {Outline} outline */
@@ -238,7 +247,7 @@ function findMissingId(recording) {
   // A missing id is made from the message and the index.
   const call = answer?.calls.find(({ id }) => /:\d*(?:#\d+)?$/.test(id) && !items.some((item) => item.includes(`"${id}"`)));
   const todo = "Check the program that sent or copied the events: the API needs the id to match a result with its call.";
-  return call ? diagnoseTrack(recording, call, `The call ${call.name} has no id`, todo, "no id") : null;
+  return call ? bad(`The call ${call.name} has no id`, todo, locateTrack(call, "no id")) : null;
 }
 
 /** Diagnose characters that were lost when the text was cut or decoded. @param {Recording} recording */

@@ -31,8 +31,24 @@ export function markItem(position, label, path = []) {
  */
 export function locate(recording, { offset, path }, outline, label) {
   const position = Math.min(recording.positionOf(offset), recording.length);
-  const length = label === "cut off" ? 0 : label === "violates the schema" ? sizeOf(outline, offset, path) : 1;
-  return { where: describePlace(outline.text, offset, path), mark: { offset, length, path, position, label, track: null } };
+  const length = offset === outline.length ? 0 : label === "violates the schema" ? sizeOf(outline, offset, path) : 1;
+  const place = describePlace(outline.text, offset, path);
+  const where = label === "more text follows" ? place.replace(/, in (?=root.*$)/, ", after ") : place;
+  return { where, mark: { offset, length, path, position, label, track: null } };
+}
+
+/**
+ * Name the place where a part of an answer breaks, and mark it.
+ * @param {Track} track
+ * @param {string} [reason] what is wrong if all of it is JSON
+ */
+export function locateTrack(track, reason = "cut off") {
+  const fault = track.outline.faults[0];
+  const { offset = reason === "cut off" ? track.outline.length : 0, path = [] } = fault ?? {};
+  const state = track.states.find(({ length }) => length > offset) ?? track.states[track.states.length - 1];
+  const label = fault?.code === "TRUNCATED" || !fault ? reason : "not JSON";
+  const mark = { offset, length: label === "cut off" ? 0 : 1, path, position: state.at, label, track };
+  return { where: `${track.name}: ${describePlace(track.text, offset, path)}`, mark };
 }
 
 /**

@@ -49,6 +49,8 @@ export class Outline {
   #keyStart = 0;
   #hasFailed = false;
   #isBlank = true;
+  /** Where the last character that is not white space ends. */
+  #contentEnd = 0;
   #document = 0;
 
   /** @param {boolean} [many] each line is a document, and an element of the root */
@@ -99,7 +101,8 @@ export class Outline {
   #feed(piece) {
     this.#piece = piece;
     this.#pieces.push(piece);
-    if (/\S/.test(piece)) this.#isBlank = false;
+    const content = piece.trimEnd().length;
+    if (content > 0) [this.#isBlank, this.#contentEnd] = [false, this.length + content];
     this.#read(() => this.#parser.feed(piece), "");
     this.#count(piece);
     const run = countBackslashes(piece);
@@ -109,12 +112,20 @@ export class Outline {
 
   #nextDocument() {
     if (!this.#isBlank) this.#read(() => this.#parser.flush(), "");
+    // A line without any value is an element, too, so that the index of an element is that of its line.
+    if (!this.#isBlank && this.root?.children.length === this.#document) this.#addBrokenLine();
     this.#parser = new Parser();
     this.#base = this.#points;
     this.#hasFailed = false;
     this.#isBlank = true;
     this.#open = this.root;
     this.#document = this.root?.children.length ?? 0;
+  }
+
+  #addBrokenLine() {
+    this.#open = this.root;
+    const start = this.#unit(0);
+    this.#add("null", start).end = start;
   }
 
   /** Record the characters that take two units. @param {string} piece */
@@ -140,10 +151,15 @@ export class Outline {
       for (const fragment of failure.fragments ?? []) this.#take(fragment);
       this.#hasFailed = true;
       const { code, message, expected = failure.limit ?? "", path = [] } = failure;
-      const offset = failure instanceof Truncated ? this.length : this.#unit(failure.offset ?? 0);
+      const offset = failure instanceof Truncated ? this.#cutOffset(expected) : this.#unit(failure.offset ?? 0);
       const place = this.#many ? [this.#document, ...path] : path;
       this.faults.push({ code, message, expected, offset, path: place, reason });
     }
+  }
+
+  /** Return where a text ends: before its white space, except in a string. @param {string} expected */
+  #cutOffset(expected) {
+    return /^the end of the (?:string|key)/.test(expected) ? this.length : this.#contentEnd;
   }
 
   /** @param {any} fragment */

@@ -4,10 +4,12 @@
 
 /** Why an answer was cut off, and what to do. @type {Record<string, [string, string]>} */
 export const CUTS = {
+  complete: ["Incomplete JSON in an answer that the provider calls complete", "Ask again: the model left out the end."],
   length: ["Cut off: the model reached its token limit", "Raise the token limit of the request (max_tokens), or ask for less."],
   filtered: ["Cut off: a content filter stopped the answer", "Change the prompt, or the settings of the content filter."],
+  blocked: ["Blocked: the provider did not accept the prompt", "Change the prompt, or the settings of the content filter."],
   refused: ["Refused: the model declined to answer", "Change the prompt. The request itself was accepted."],
-  lost: ["Cut off: the stream ended before the answer did", "Request it again: the connection broke, or the copy is too short."],
+  lost: ["Cut off: the stream ended before the answer did", "Request it again: it broke, or not all of the text was pasted."],
   "": ["Cut off: the text ends too early", "Request it again, or use what is there: the tree shows what can be read."],
 };
 
@@ -17,11 +19,14 @@ export const CUTS = {
  * @type {[RegExp, RegExp, RegExp, string][]}
  */
 const REMEDIES = [
+  [/'}'$/, /./, /^[\r\n]/, "Close the object with } on line #."],
+  [/']'$/, /./, /^[\r\n]/, "Close the array with ] on line #."],
+  [/^(?!no control)/, /./, /^[\r\n]/, "Complete line #: it stops too early."],
   [/^the end/, /./, /^data:/, "Put a line break and a blank line between the events: readers join them otherwise."],
   [/./, /^[\da-z]$/, /^:["[{]/, "This is the AI SDK's old stream protocol. Send its UI message stream instead."],
   [/./, /^\[?\d{2,4}$/, /^[-:/]/, "Paste only what was sent: this begins with a time, as lines of a log do."],
   [/^the end/, /^"[^"]*"$/, /^:/, "Put { before it (the request may have prefilled it), and } after it if that is missing."],
-  [/^the end/, /./, /^[{[]/, "A second JSON document begins here. Remove it, or put each document on its own line."],
+  [/^the end/, /./, /^[{[]/, "Put each document on one line of its own, or remove the second one."],
   [/^the end/, /./, /^[}\]]/, "Remove this bracket: everything is closed before it."],
   [/^the end/, /[}\]]$/, /^,/, "Remove the bracket before this comma: it closes the document too early."],
   [/^the end/, /./, /./, "Remove what follows the document."],
@@ -41,7 +46,8 @@ const REMEDIES = [
   [/./, /./, /^['‘’“”`]/, "Use double quotes: JSON has no others."],
   [/./, /,$/, /^[}\]]/, "Remove the comma before the closing bracket."],
   [/./, /./, /^(?:\/[/*]|#)/, "Remove the comment: JSON has none."],
-  [/./, /./, /^(?:True|False|None|undefined)\b/i, "Write true, false or null in lower case: JSON has no other words."],
+  [/./, /./, /^undefined\b/, "Write null, or leave the key out: JSON has no undefined."],
+  [/./, /./, /^(?:True|False|None)\b/i, "Write true, false or null in lower case: JSON has no other words."],
   [/^':'/, /:\s*"$/, /^\w/, "Close the key with a double quote before its colon."],
   [/^':'/, /./, /^[,}\]]/, "Put a colon and a value after the key, or remove the key."],
   [/^':'/, /./, /./, "Put a colon between the key and its value."],
@@ -57,7 +63,8 @@ const REMEDIES = [
   [/^a value/, /:$/, /^[,}\]]/, "Write a value after the colon, or null."],
   [/^a value/, /[:[,]$/, /./, "Put the value in double quotes, or ask for structured output (a JSON Schema)."],
   [/^no control/, /[}\],]$/, /^[\n\r](?!(?:[^"\\]|\\.)*"\s*[,:}\]])/, "Close the string: it runs past the end of its line."],
-  [/./, /./, /^[\n\r\t]/, "Write the line break or tab in the string as \\n or \\t."],
+  [/./, /./, /^[\n\r]/, "Write the line break in the string as \\n."],
+  [/./, /./, /^\t/, "Write the tab in the string as \\t."],
   [/^no control/, /./, /./, "Write the character as an escape, such as \\u0000, or remove it."],
   [/./, /\\(?:u[\da-f]{0,3})?$/i, /./, "Write the backslash twice: this is not an escape of JSON."],
   [/./, /./, /^\\/, "Remove the backslash: outside strings JSON has none. If there are many, the text is escaped twice."],
@@ -65,7 +72,7 @@ const REMEDIES = [
   [/]/, /./, /^}/, "Close the array with ] first, or remove this bracket."],
   [/}/, /./, /^]/, "Close the object with } first, or remove this bracket."],
   [/./, /["\d}\]el]$/, /^["\d{[;]/, "Put a comma after the value on line #."],
-  [/./, /"$/, /^\p{L}/u, 'Write a quote inside a string as \\", or close the string before.'],
+  [/./, /"$/, /^\p{L}/u, 'Write a quote inside a string as \\", or close the string before this character.'],
   [/./, /./, /^[\p{L}\p{N}]/u, "Write only a number, true, false or null without quotes: put everything else in double quotes."],
 ];
 export const GENERAL = "Correct the text at the mark, or ask for structured output (a JSON Schema).";
@@ -80,10 +87,13 @@ const BEGINNINGS = [
   [/^[A-Z][\w' -]*[,.:!;\n]/, "there are words before the JSON"],
 ];
 
+/** The types of errors whose messages do not always say the type. */
+const ERROR_TYPE = /(?<!\\)"(?:rate_limit_\w+|overloaded_error|insufficient_quota)"/;
 /** What to do about a provider's error message. The first row that fits counts. @type {[RegExp, string][]} */
 const ERRORS = [
-  [/quota|billing|credit/i, "Look at the plan and the billing of the account, or try again later."],
-  [/\brate\b|overload|capacity|unavailable|busy|too many/i, "Try again later, with growing pauses: there are too many requests."],
+  [/quota|billing|credit/i, "Look at the plan and the billing of the account."],
+  [/rate.?limit|too many requests/i, "Send fewer requests or less text, and try again later: the rate limit is reached."],
+  [/overload|capacity|unavailable|busy/i, "The provider is overloaded: try again later."],
   [/api.?key|authenti|credential|permission|unauthori|forbidden/i, "Look at the API key and its permissions."],
   [/context|too (?:long|large)|maximum/i, "Shorten the request: the model does not accept so much text."],
   [/internal|server|time.?out|timed out|failed/i, "Try again: the provider failed. If it happens again, report it there."],
@@ -91,12 +101,17 @@ const ERRORS = [
   [/^/, "The message says whether to change the request or to try again later."],
 ];
 
-/** Say what to do about a provider's error. @param {string} message */
-export function adviseOnError(message) {
-  return ERRORS.find(([pattern]) => pattern.test(message))?.[1] ?? "";
+/**
+ * Say what to do about a provider's error.
+ * @param {string} message
+ * @param {string[]} events
+ */
+export function adviseOnError(message, events) {
+  const [type = ""] = ERROR_TYPE.exec(events.join("\n")) ?? [];
+  return ERRORS.find(([pattern]) => pattern.test(type || message))?.[1] ?? "";
 }
 
-const REPAIRED = " “Show repaired” opens a repaired copy; in Python, repair=True reads the text.";
+const REPAIRED = " “Show repaired” opens a repaired copy (jsonrill in Python: repair=True). In JavaScript, ask for valid JSON.";
 
 /** Characters that cannot be seen, or not in quotes. @type {Record<string, string>} */
 const NAMES = {
@@ -113,9 +128,11 @@ const NAMES = {
 export function describeFault({ code, message, expected, offset, path }, text, subject) {
   const beginning = path.length === 0 && offset < 5 ? BEGINNINGS.find(([pattern]) => pattern.test(text.trimStart())) : undefined;
   if (beginning !== undefined && expected !== "the end of the text") return `${subject}: ${beginning[1]}`;
+  if (code === "TRUNCATED") return `${subject}: ${expected.replace("',' or ", "")} is missing at the end of the line`;
   if (code === "LIMIT_EXCEEDED" || expected === "") return `${subject}: ${message}`;
   const character = String.fromCodePoint(text.codePointAt(offset) ?? 32);
-  const name = NAMES[character] ?? `‘${character}’`;
+  const name = NAMES[character] ?? `'${character}'`;
+  if (expected === "the end of the text" && /[{[]/.test(character)) return `${subject}: there are two JSON documents`;
   if (expected.startsWith("no control")) return `${subject}: a string contains ${name}`;
   return `${subject}: expected ${expected}, but got ${name}`;
 }

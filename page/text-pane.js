@@ -256,7 +256,8 @@ function* spans(outline, start, end) {
       const length = key.exec(outline.text)?.[0].length ?? 0;
       if (node.keyStart + length > start) yield [Math.max(start, node.keyStart), node.keyStart + length, "key"];
     }
-    if (!node.isContainer && node.end > start && node.start < end) yield [Math.max(start, node.start), node.end, node.kind];
+    if (!node.isContainer && node.end > Math.max(start, node.start) && node.start < end)
+      yield [Math.max(start, node.start), node.end, node.kind];
   }
 }
 

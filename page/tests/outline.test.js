@@ -93,8 +93,8 @@ test("JSON lines go on after a broken one", () => {
     outline.faults.map(({ offset, path }) => [offset, path]),
     [
       [9, [1]],
-      [23, [2, "b"]],
+      [23, [3, "b"]],
     ],
   );
-  assert.deepEqual(shown(outline, outline.root, 30), [{ a: 1 }, [2], {}]);
+  assert.deepEqual(shown(outline, outline.root, 30), [{ a: 1 }, undefined, [2], {}]);
 });
