@@ -105,10 +105,8 @@ function findFenced(recording) {
   const { document, answer, repaired } = recording;
   const [all, before, content] = /^([^]*?```\w*[\r\n])([^]*?)(?:[\r\n]```|$)/.exec(document?.text ?? "") ?? [];
   if (!recording.isEnded || all === undefined || document?.faults[0]?.code !== "INVALID_JSON") return null;
-  const outline = new Outline();
   // Spaces before the content keep its offsets.
-  outline.feed(before.replace(/\S/g, " ") + content);
-  outline.flush();
+  const outline = Outline.of(before.replace(/\S/g, " ") + content);
   const [fault] = outline.faults;
   if (fault === undefined) return null;
   if (fault.code === "TRUNCATED" && answer?.reason) return findCut(recording, outline);
@@ -166,9 +164,10 @@ function findReport(recording) {
   if (report === null) return null;
   const outline = recording.outline ?? recording.answer?.outline;
   if (report.code === "INVALID_SCHEMA") {
-    const todo = "Send the model this message, from “Violates” on, and ask again. If the value is right, change the schema.";
+    const todo = "Send the model the sentence “Violates the schema: …” and ask again. If the value is right, change the schema.";
     const place = outline ? locate(recording, report, outline, "violates the schema") : {};
-    return bad(`Violates the schema: ${report.message}`, todo, place);
+    const message = report.message.replace(/ \(\w+\)$/, "").replace("is a required property", "is missing");
+    return bad(`Violates the schema: ${message}`, todo, place);
   }
   if (report.code !== "REVISION") return bad(report.message, GENERAL, { where: formatPath(report.path) });
   const { message, path, position } = report;
@@ -191,18 +190,17 @@ function findWireError({ kind, wireError, isWireEnded, isEnded, length }) {
 }
 
 /** Diagnose an event, a snapshot or a message that is not JSON. @param {Recording} recording */
-function findBrokenItem({ broken, items, kind }) {
+function findBrokenItem({ broken, items, kind, answer }) {
   if (broken === 0) return null;
-  const outline = new Outline();
-  outline.feed(items[broken - 1]);
-  outline.flush();
+  const outline = Outline.of(items[broken - 1]);
   const [fault] = outline.faults;
   const isCut = fault.code === "TRUNCATED";
   const subject = `This ${ITEMS[kind]} is not JSON`;
   const what = isCut ? `${subject}: ${fault.expected} is missing` : describeFault(fault, outline.text, subject);
+  const error = answer?.error ? `; the provider reported an error: ${shorten(answer.error)}` : "";
   const todo = isCut ? "Check the program that wrote or copied it: it stops too early." : findRemedy(fault, outline.text);
   const where = `${ITEMS[kind]} ${broken}: ${describePlace(outline.text, fault.offset, fault.path)}`;
-  return bad(what, todo, { where, mark: markItem(broken, "not JSON") });
+  return bad(what + error, todo, { where, mark: markItem(broken, "not JSON") });
 }
 
 /** Diagnose a stream without data. @param {Recording} recording */

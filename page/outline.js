@@ -59,6 +59,14 @@ export class Outline {
     if (many) this.#open = this.#add("array", 0);
   }
 
+  /** Return the outline of a whole text. @param {string} text */
+  static of(text) {
+    const outline = new Outline();
+    outline.feed(text);
+    outline.flush();
+    return outline;
+  }
+
   /** @returns {ValueNode | null} */
   get root() {
     return this.nodes[0] ?? null;

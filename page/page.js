@@ -275,7 +275,6 @@ class Page {
   }
 
   #focusSearch() {
-    if (this.#recording === null) return;
     this.#tabs.choose("tree");
     byId("search").focus();
   }

@@ -39,9 +39,7 @@ export function recognise(text, chosen = "auto") {
   const isOfProvider = isStream && (items.length === 0 || (isDone && values.every(isObject)));
   const kind = chosen !== "auto" ? chosen : isOfProvider ? "events" : kindOf(items, values, source, isStream);
   const isJoined = isStream && items[0]?.at === null && lines.some((_, at) => isData(lines[at]) && isData(lines[at + 1]));
-  const material = { ...withItems(kind, items, values, source, isStream), isDone, isJoined };
-  const isUnknown = isStream && (kind === "many" || kind === "text") && values.some(isObject);
-  return isUnknown ? { ...material, about: `${formatCount(items.length, "event")} of an unknown provider` } : material;
+  return { ...withItems(kind, items, values, source, isStream), isDone, isJoined };
 }
 
 /**

@@ -161,10 +161,7 @@ export class Recording {
 
   /** @param {number} position */
   #viewOf(position) {
-    const outline = new Outline();
-    outline.feed(this.kind === "wire" ? (JSON.stringify(this.#states[position - 1]) ?? "") : this.items[position - 1]);
-    outline.flush();
-    return outline;
+    return Outline.of(this.kind === "wire" ? (JSON.stringify(this.#states[position - 1]) ?? "") : this.items[position - 1]);
   }
 
   /**

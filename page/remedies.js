@@ -23,7 +23,6 @@ const REMEDIES = [
   [/']'$/, /./, /^[\r\n]/, "Close the array with ] on line #."],
   [/^(?!no control)/, /./, /^[\r\n]/, "Complete line #: it stops too early."],
   [/^the end/, /./, /^data:/, "Put a line break and a blank line between the events: readers join them otherwise."],
-  [/./, /^[\da-z]$/, /^:["[{]/, "This is the AI SDK's old stream protocol. Send its UI message stream instead."],
   [/./, /^\[?\d{2,4}$/, /^[-:/]/, "Paste only what was sent: this begins with a time, as lines of a log do."],
   [/^the end/, /^"[^"]*"$/, /^:/, "Put { before it (the request may have prefilled it), and } after it if that is missing."],
   [/^the end/, /./, /^[{[]/, "Put each document on one line of its own, or remove the second one."],
@@ -32,6 +31,7 @@ const REMEDIES = [
   [/^the end/, /./, /./, "Remove what follows the document."],
   [/./, /^/, /^[\u00a0\u200b-\u200d\u2060\u3000\ufeff]/, "Replace the special space with an ordinary one, or remove it."],
   [/./, /^$/, /^<(?:think|reason|tool|function)/i, "Remove the model's thoughts or tags around the JSON."],
+  [/./, /^$/, /^<[^]*<title>\s*5\d\d/i, "Try again later: the server, or a proxy before it, failed."],
   [/./, /^$/, /^<[!?a-z]/i, "Look at the address of the request and at the status of its response: a proxy may have answered."],
   [/./, /^$/, /^(?:[<>*] |HTTP\/\d)/, "Read the status in them, or paste only the body to see the rest."],
   [/./, /^\[?$/, /^(?:<?[A-Z]\w+\(\w+=|b['"])/, "Python printed these objects: print chunk.model_dump_json() or data.decode()."],
@@ -56,7 +56,6 @@ const REMEDIES = [
   [/./, /[:[,]$/, /^[+.]\d/, "Write the number without a plus, and with a digit before the point."],
   [/./, /\b0$/, /^[\dx]/, "Write the number without leading zeros, in decimal digits."],
   [/^','/, /\d$/, /^[-:/]\d/, "Put the date or time in double quotes."],
-  [/key/, /\d,$/, /^\d/, "Write the number without a comma between its digits."],
   [/key/, /[{,]$/, /^[\w$]/, "Put the key in double quotes."],
   [/./, /[{[,]$/, /^,/, "Remove one of the commas."],
   [/./, /[{[,]$/, /^(?:\.{3}|…)/, "Remove the ellipsis: the model left something out."],
@@ -127,7 +126,9 @@ const NAMES = {
  */
 export function describeFault({ code, message, expected, offset, path }, text, subject) {
   const beginning = path.length === 0 && offset < 5 ? BEGINNINGS.find(([pattern]) => pattern.test(text.trimStart())) : undefined;
-  if (beginning !== undefined && expected !== "the end of the text") return `${subject}: ${beginning[1]}`;
+  const [, title, status] = /<title>\s*([^<]{1,80})|^(?:[<>*] )?HTTP\/\S+ (\d{3}.*)/i.exec(text.trimStart()) ?? [];
+  const detail = title || status ? `: “${(title ?? status).trim()}”` : "";
+  if (beginning !== undefined && expected !== "the end of the text") return `${subject}: ${beginning[1]}${detail}`;
   if (code === "TRUNCATED") return `${subject}: ${expected.replace("',' or ", "")} is missing at the end of the line`;
   if (code === "LIMIT_EXCEEDED" || expected === "") return `${subject}: ${message}`;
   const character = String.fromCodePoint(text.codePointAt(offset) ?? 32);

@@ -1,7 +1,10 @@
 /** The first view: the box to paste into, files, examples, the address. */
 
+import { describePlace } from "./characters.js";
 import { button, byId, make } from "./dom.js";
 import { parseJson } from "./format.js";
+import { Outline } from "./outline.js";
+import { describeFault } from "./remedies.js";
 
 /** @typedef {import("./source.js").Sample} Sample */
 /** @typedef {import("./source.js").Source} Source */
@@ -101,13 +104,16 @@ export class Start {
     /** @type {{[name: string]: any}} */
     const options = entity === "" ? {} : { entity };
     if (schema !== "") options.schema = parseJson(schema);
-    const isWrong = schema !== "" && options.schema === undefined;
+    const [fault] = schema === "" ? [] : Outline.of(schema).faults;
+    const place = fault ? ` (${describePlace(schema, fault.offset, fault.path)})` : "";
+    const wrong = fault ? describeFault(fault, schema, "The schema is not JSON") + place : "";
     history.pushState(null, "", "#pasted");
-    const problem = isWrong ? "The schema is not JSON. Correct it." : this.#source.paste(text, title, kind, options);
+    const problem = wrong || this.#source.paste(text, title, kind, options);
     byId("problem").textContent = problem;
     byId("problem").hidden = problem === "";
     this.#press("");
     if (problem !== "") this.focus();
+    if (wrong !== "") byId("schema").focus();
   }
 
   /** Open a file. A folder, or a file that was deleted, has no text. @param {File | undefined} file */
