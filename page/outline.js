@@ -49,7 +49,7 @@ export class Outline {
   #keyStart = 0;
   #hasFailed = false;
   #isBlank = true;
-  /** Where the last character that is not white space ends. */
+  /** The length of the text without the line breaks at its end, where no string can be open. */
   #contentEnd = 0;
   #document = 0;
 
@@ -110,7 +110,9 @@ export class Outline {
     this.#piece = piece;
     this.#pieces.push(piece);
     const content = piece.trimEnd().length;
-    if (content > 0) [this.#isBlank, this.#contentEnd] = [false, this.length + content];
+    if (content > 0) this.#isBlank = false;
+    if (!/[\r\n]/.test(piece.slice(content))) this.#contentEnd = this.length + piece.length;
+    else if (content > 0) this.#contentEnd = this.length + content;
     this.#read(() => this.#parser.feed(piece), "");
     this.#count(piece);
     const run = countBackslashes(piece);
@@ -159,15 +161,10 @@ export class Outline {
       for (const fragment of failure.fragments ?? []) this.#take(fragment);
       this.#hasFailed = true;
       const { code, message, expected = failure.limit ?? "", path = [] } = failure;
-      const offset = failure instanceof Truncated ? this.#cutOffset(expected) : this.#unit(failure.offset ?? 0);
+      const offset = failure instanceof Truncated ? this.#contentEnd : this.#unit(failure.offset ?? 0);
       const place = this.#many ? [this.#document, ...path] : path;
       this.faults.push({ code, message, expected, offset, path: place, reason });
     }
-  }
-
-  /** Return where a text ends: before its white space, except in a string. @param {string} expected */
-  #cutOffset(expected) {
-    return /^the end of the (?:string|key)/.test(expected) ? this.length : this.#contentEnd;
   }
 
   /** @param {any} fragment */

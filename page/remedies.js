@@ -9,7 +9,7 @@ export const CUTS = {
   filtered: ["Cut off: a content filter stopped the answer", "Change the prompt, or the settings of the content filter."],
   blocked: ["Blocked: the provider did not accept the prompt", "Change the prompt, or the settings of the content filter."],
   refused: ["Refused: the model declined to answer", "Change the prompt. The request itself was accepted."],
-  lost: ["Cut off: the stream ended before the answer did", "Request it again: it broke, or not all of the text was pasted."],
+  lost: ["Cut off: the stream ended before the answer did", "Request it again: the connection broke, or only a part was pasted."],
   "": ["Cut off: the text ends too early", "Request it again, or use what is there: the tree shows what can be read."],
 };
 
