@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Final, NamedTuple, Required, Self, TypedDict, cast
+from typing import Any, Final, NamedTuple, Self
 
 from .paths import Path, format_path, short_path
 
@@ -30,20 +30,8 @@ from .paths import Path, format_path, short_path
 _MAX_QUOTE: Final = 2000
 
 
-class Problem(TypedDict, total=False):
-    """An error for JSON, as `to_dict` writes it; unknown facts are left out."""
-
-    code: Required[str]
-    message: Required[str]
-    offset: int
-    line: int
-    column: int
-    path: str
-    reason: str
-    rule: str
-    limit: str
-    field: str
-    status: int
+# An error for JSON, as `to_dict` writes it: `code`, `message` and the other known facts.
+Problem = dict[str, Any]
 
 
 class JsonrillError(Exception):
@@ -86,12 +74,12 @@ class JsonrillError(Exception):
 
     def to_dict(self) -> Problem:
         """Return the error for JSON: `code`, `message` and the known facts, `path` as text."""
-        problem: dict[str, Any] = {"code": self.code, "message": self.message}
+        problem = {"code": self.code, "message": self.message}
         for name in self._facts:
             value = getattr(self, name)
             if value is not None:
                 problem[name] = format_path(value) if name == "path" else value
-        return cast(Problem, problem)
+        return problem
 
 
 class InvalidJSON(JsonrillError, ValueError):
@@ -250,12 +238,6 @@ def stream_error(error: JsonrillError) -> Problem:
     """Return the `error` of an ERROR event, in which a truncated text is INVALID_JSON."""
     problem = error.to_dict()
     return {**problem, "code": InvalidJSON.code} if isinstance(error, Truncated) else problem
-
-
-def public_problem(error: Exception) -> Problem:
-    """Return an error for JSON, without the details of an exception that is not a JsonrillError."""
-    known = error if isinstance(error, JsonrillError) else SourceFailed("the source failed")
-    return known.to_dict()
 
 
 def check_names(names: Iterable[str], allowed: Iterable[str]) -> None:

@@ -18,7 +18,6 @@ from .jsontext import dumps
 HEARTBEAT: Final = b": hb\n"
 # The most characters that one event may have.
 MAX_EVENT: Final = 16 * 2**20
-EVENT_STREAM: Final = "text/event-stream"
 # Seconds of silence after which a heartbeat is sent.
 HEARTBEAT_SECONDS: Final = 15.0
 # The data of a last event, here and in the streams of many providers.
@@ -87,7 +86,7 @@ def media_type(content_type: str) -> str:
 
 def is_event_stream(content_type: str) -> bool:
     """Return whether this is the type of server-sent events."""
-    return media_type(content_type) == EVENT_STREAM
+    return media_type(content_type) == "text/event-stream"
 
 
 def is_lines(content_type: str) -> bool:

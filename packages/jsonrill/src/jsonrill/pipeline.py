@@ -20,19 +20,15 @@ if TYPE_CHECKING:
 class Stage:
     """Turns pieces of input into items. The base class returns each piece as it is.
 
-    `ended`: it needs no more input. `error`: the exception to raise after its last items. `cut`:
-    how the provider cut the answer, known after `flush`. `passes`: it returns all further pieces
-    unchanged. `rest`: the stage to feed in its place from now on.
+    `ended`: it needs no more input. `failed`: because of an error. `error`: the exception to raise
+    after its last items. `cut`: how the provider cut the answer, known after `flush`. `passes`: it
+    returns all further pieces unchanged. `rest`: the stage to feed in its place from now on.
     """
 
     error: Exception | None = None
-    ended = passes = False
+    ended = passes = failed = False
     cut: CutShort | None = None
     rest: Stage | None = None
-
-    @property
-    def failed(self) -> bool:
-        return self.error is not None
 
     def open(self, source: Opened) -> None:
         """Read the facts about the source that are known before its first element."""
@@ -45,7 +41,7 @@ class Stage:
         return ()
 
     def fail(self, error: Exception) -> None:
-        self.error, self.ended = error, True
+        self.error, self.ended, self.failed = error, True, True
 
     def rescue(self, error: Exception) -> Iterable[Any]:
         """Return the last items after an exception of the source or a stage, or raise it again."""

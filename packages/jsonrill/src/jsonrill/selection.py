@@ -210,7 +210,7 @@ class TextSelection(FieldReader):
 
     def _items(self, result: Any) -> Sequence[str]:
         if self._sink.ended:
-            self.error, self.ended = None, True
+            self.error, self.ended, self.failed = None, True, False
         pieces: list[str] = self._sink.pieces
         self._sink.pieces = []
         return pieces

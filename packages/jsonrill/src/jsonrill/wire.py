@@ -19,7 +19,15 @@ from reprlib import repr as short_repr
 from typing import Any, Final
 
 from .deltas import Operation, Patch, apply_delta, copy_json, difference, parse_pointer, resolve
-from .errors import DEFAULT_LIMITS, Gap, InvalidMessage, Limits, StreamClosed, public_problem
+from .errors import (
+    DEFAULT_LIMITS,
+    Gap,
+    InvalidMessage,
+    JsonrillError,
+    Limits,
+    SourceFailed,
+    StreamClosed,
+)
 from .paths import ABSENT
 
 # A snapshot, a change, or the text of a short append (W1).
@@ -268,7 +276,11 @@ def last_step(error: Exception | Mapping[str, Any] | None = None) -> Operation:
     """Return the step that ends a stream. It hides the details of unexpected exceptions."""
     if error is None:
         return ["end"]
-    problem = copy_json(public_problem(error) if isinstance(error, Exception) else error)
+    if isinstance(error, JsonrillError):
+        error = error.to_dict()
+    elif isinstance(error, Exception):
+        error = SourceFailed("the source failed").to_dict()
+    problem = copy_json(error)
     if not _is_error(problem):
         raise ValueError(f"an error has a code and a message, not {short_repr(problem)}")
     return ["error", problem]
