@@ -144,6 +144,11 @@ def test_an_example_is_valid_for_its_schema(name: str) -> None:
     assert value == example(SCHEMAS[name], ["Rome"])
 
 
+def test_a_list_in_an_example_has_three_elements() -> None:
+    schema = {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}}
+    assert [len(inner) for inner in example(schema)] == [3, 3, 3]
+
+
 def test_an_example_uses_the_names_of_the_prompt() -> None:
     schema = {"type": "object", "properties": {"city": {"type": "string"}}}
     assert example(schema, ["Rome"]) == {"city": "Rome"}

@@ -135,6 +135,17 @@ async def test_a_reader_resumes_after_every_event_and_gets_204_after_the_last(
 
 
 @served()
+async def test_the_value_of_a_text_that_stops_early_has_its_error(http: Http) -> None:
+    url = await created(http)
+    await http.post(f"{url}/events", content='{"a": [1, 2', headers=PLAIN)
+    assert "error" not in (await http.get(f"{url}/value")).json()
+    await http.post(f"{url}/close")
+    value = (await http.get(f"{url}/value")).json()
+    assert (value["value"], value["complete"]) == ({"a": [1]}, False)
+    assert (value["error"]["code"], value["error"]["reason"]) == ("INVALID_JSON", "ended")
+
+
+@served()
 async def test_every_media_type_is_read_by_its_input(http: Http) -> None:
     url = await created(http)
     await http.post(f"{url}/events", content='"[1"\n"]"\n\n', headers=LINES)
