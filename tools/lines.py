@@ -74,7 +74,7 @@ def kilobytes(file: Path) -> int:
 
 
 PARTS: Final = {
-    "library": Part(r"packages/jsonrill/src/.*", code, 11_000, 11_568),
+    "library": Part(r"packages/jsonrill/src/.*", code, 11_000, 11_580),
     "server": Part(r"packages/jsonrill-server/src/.*", code, 3_000, 3_192),
     "batch": Part(r"packages/jsonrill-batch/src/.*", code, 500, 493),
     "js": Part(r"js/src/.*", code, 4_500, 4_381),

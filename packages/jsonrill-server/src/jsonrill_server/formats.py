@@ -8,7 +8,7 @@ in between.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from jsonrill import Chunker, PartialStream, Parts, ToolCalls
@@ -17,7 +17,6 @@ from jsonrill.errors import (
     InvalidJSON,
     JsonrillError,
     LimitExceeded,
-    Problem,
     RevisionError,
     UnknownSource,
     stream_error,
@@ -34,6 +33,7 @@ from .options import Options
 from .records import End, Record
 
 Steps = Iterator[list[str]]
+Problem = Mapping[str, Any]
 # Raised when a change of this file or of a stage makes other events of the same records. Then
 # readers that resume start again.
 VERSION: Final = 1
@@ -43,7 +43,7 @@ STEP: Final = 4096
 ENTITIES: Final = 100
 # Characters of an entity above which it is written in a thread.
 LARGE: Final = 1 << 20
-UNKNOWN: Final[Problem] = {
+UNKNOWN: Final = {
     "code": UnknownSource.code,
     "message": "the events contain nothing of a known provider: use the format raw",
 }

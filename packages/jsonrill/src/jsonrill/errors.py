@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Required, Self, TypedDict, cast
 
 from .paths import Path, format_path, short_path
 
@@ -30,8 +30,20 @@ from .paths import Path, format_path, short_path
 _MAX_QUOTE: Final = 2000
 
 
-# An error for JSON, as `to_dict` writes it: `code`, `message` and the other known facts.
-Problem = dict[str, Any]
+class Problem(TypedDict, total=False):
+    """An error for JSON, as `to_dict` writes it; unknown facts are left out."""
+
+    code: Required[str]
+    message: Required[str]
+    offset: int
+    line: int
+    column: int
+    path: str
+    reason: str
+    rule: str
+    limit: str
+    field: str
+    status: int
 
 
 class JsonrillError(Exception):
@@ -74,12 +86,12 @@ class JsonrillError(Exception):
 
     def to_dict(self) -> Problem:
         """Return the error for JSON: `code`, `message` and the known facts, `path` as text."""
-        problem = {"code": self.code, "message": self.message}
+        problem: dict[str, Any] = {"code": self.code, "message": self.message}
         for name in self._facts:
             value = getattr(self, name)
             if value is not None:
                 problem[name] = format_path(value) if name == "path" else value
-        return problem
+        return cast(Problem, problem)
 
 
 class InvalidJSON(JsonrillError, ValueError):

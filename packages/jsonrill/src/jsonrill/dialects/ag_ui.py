@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from ..answer_parts import Part
-from ..errors import Problem
 from ..jsontext import dumps
 from ..partial_stream import Update
 from ..paths import ABSENT
 from ..providers.finish import is_complete
 from ..toolcalls import ToolCall
-from .dialect import Dialect, Event, Step, problem_of
+from .dialect import Dialect, Event, Problem, Step, problem_of
 
 _STEPS: Final[dict[Step, str]] = {"start": "START", "delta": "CONTENT", "end": "END"}
 

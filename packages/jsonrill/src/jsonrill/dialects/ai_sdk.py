@@ -8,13 +8,12 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from ..answer_parts import Part
-from ..errors import Problem
 from ..eventstream import DONE
 from ..jsontext import dumps
 from ..partial_stream import Update
 from ..providers.finish import Reason
 from ..toolcalls import ToolCall
-from .dialect import Dialect, Event, Step, problem_of
+from .dialect import Dialect, Event, Problem, Step, problem_of
 
 # Keys for which the client's parser refuses an event.
 _BANNED: Final = ("__proto__", "constructor")

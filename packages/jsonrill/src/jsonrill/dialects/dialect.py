@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Final, Literal
 
 from ..answer_parts import Part, Parts
-from ..errors import CutShort, Problem
+from ..errors import CutShort
 from ..jsontext import dumps
 from ..partial_stream import Update
 from ..pipeline import Stage
@@ -15,8 +15,10 @@ from ..toolcalls import ToolCall
 
 Event = dict[str, Any]
 Step = Literal["start", "delta", "end"]
-FAILED: Final[Problem] = {"code": "SOURCE_FAILED", "message": "the source failed"}
-BROKE_OFF: Final[Problem] = {**FAILED, "message": "the answer broke off before its end"}
+# An error: `code`, `message`, and its place if it has one.
+Problem = Mapping[str, Any]
+FAILED: Final = {"code": "SOURCE_FAILED", "message": "the source failed"}
+BROKE_OFF: Final = {"code": "SOURCE_FAILED", "message": "the answer broke off before its end"}
 
 
 class Dialect(Stage, ABC):

@@ -10,8 +10,9 @@ LmDotnetTools (docs/origins.md), which defined these events, sends an envelope, 
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Any, Final, cast
 
+from ..errors import Problem
 from ..paths import ABSENT
 from .fields import as_id, as_index, as_object, as_text, first, items
 from .statements import Aggregate, CallDelta, Result, Statement
@@ -57,7 +58,7 @@ def _call(call: dict[str, Any], message: str | None, *, final: bool = False) -> 
     delta = CallDelta(id, index, name, text, message, received=True)
     delta.free = call.get("encoding") == "text"
     delta.status = status if status in ENDED else None
-    delta.error = error if isinstance(error, dict) else None
+    delta.error = cast(Problem, error) if isinstance(error, dict) else None
     if final:
         delta.value = call.get("args", ABSENT)
     elif isinstance(fragments, list):
