@@ -153,7 +153,7 @@ class Replay:
         # The position after all blocks.
         self.position = start
         self.blocks: list[Events] = []
-        # The number of blocks that are no longer kept.
+        # How many blocks were dropped.
         self.base = 0
         self.readers = 0
         self.is_over = False

@@ -223,7 +223,7 @@ class Runs:
         return head is not None and not head.closed
 
     async def result(self, key: str) -> Run | None:
-        """Return the run under a key, with its events so far; None if there is no run."""
+        """Return the run of a key with its events so far, or None."""
         await self.open()
         return await read_run(self.store, log_name(key))
 

@@ -183,7 +183,7 @@ class Frame:
         self._outer = self.node = node
         # Whether nothing inside is refused.
         self.is_deferred: bool = is_deferred or node.defers_children
-        # How many children are finished, and what those of them that are shown have become.
+        # The number of finished children, and the results of those that are shown.
         self._finished = 0
         self.children: Any = type(container)()
         # Of the last call: where the open child is, the name under which it is shown, its node, and
